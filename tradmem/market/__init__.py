@@ -1,0 +1,1 @@
+"""What happened afterwards: sessions, prices, and the outcome of one decision."""

@@ -1,0 +1,621 @@
+"""What the memory is made of, and the one fold from additions to what an entry is.
+
+A :class:`Decision` is what was recorded and never changes. Everything that was
+learnt or done later is an :class:`Addition`. An :class:`Entry` is a decision and
+its additions, folded: its status, outcome, verdict and lesson as of one instant.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from enum import StrEnum
+from math import sqrt
+from types import MappingProxyType
+from typing import Any
+
+from tradmem.clock import format_instant, last_instant, parse_date, parse_instant
+from tradmem.errors import UsageError
+
+TICKER = re.compile(r"\^?[A-Z0-9][A-Z0-9.&=_^-]{0,31}\Z", re.ASCII)
+MARKET = "*"  # the ticker of a note on the whole market
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+class Rating(StrEnum):
+    """What an agent says about a ticker, from the most to the least favourable."""
+
+    BUY = "Buy"
+    OVERWEIGHT = "Overweight"
+    HOLD = "Hold"
+    UNDERWEIGHT = "Underweight"
+    SELL = "Sell"
+
+    @property
+    def direction(self) -> int:
+        """+1 for Buy and Overweight, -1 for Underweight and Sell, 0 for Hold."""
+        return (self.exposure > 0) - (self.exposure < 0)
+
+    @property
+    def exposure(self) -> float:
+        """The position that the rating stands for, from 1 (Buy) to -1 (Sell)."""
+        return _EXPOSURE[self]
+
+
+_EXPOSURE = {
+    Rating.BUY: 1.0,
+    Rating.OVERWEIGHT: 0.5,
+    Rating.HOLD: 0.0,
+    Rating.UNDERWEIGHT: -0.5,
+    Rating.SELL: -1.0,
+}
+
+
+class Status(StrEnum):
+    """How far an entry has come."""
+
+    PENDING = "pending"
+    SETTLED = "settled"
+    RESOLVED = "resolved"
+    UNRESOLVABLE = "unresolvable"
+    NOTE = "note"
+
+
+class Verdict(StrEnum):
+    """The rating's direction against the alpha, said by code and never by a model."""
+
+    RIGHT = "right"
+    WRONG = "wrong"
+    NEUTRAL = "neutral"
+
+
+class AssetClass(StrEnum):
+    """What kind of thing a ticker names, by its shape alone."""
+
+    EQUITY = "equity"
+    INDEX = "index"
+    CRYPTO = "crypto"
+    FX = "fx"
+    FUTURE = "future"
+
+
+# Quotes that make BASE-QUOTE a crypto pair; a class share such as BRK-B has none of them.
+QUOTE_CURRENCIES = frozenset(
+    "USD EUR GBP JPY AUD CAD CHF CNY HKD INR KRW BRL MXN SGD NZD SEK TRY ZAR".split()
+    + "USDT USDC BTC ETH".split()
+)
+
+
+def asset_class(ticker: str) -> AssetClass:
+    """The asset class of a ticker in Yahoo's spelling (``ETH-USD``, ``EURUSD=X``, ``ES=F``)."""
+    if ticker.startswith("^"):
+        return AssetClass.INDEX
+    if ticker.endswith("=X"):
+        return AssetClass.FX
+    if ticker.endswith("=F"):
+        return AssetClass.FUTURE
+    base, dash, quote = ticker.rpartition("-")
+    if dash and base and quote in QUOTE_CURRENCIES:
+        return AssetClass.CRYPTO
+    return AssetClass.EQUITY
+
+
+def check_ticker(text: str) -> str:
+    """A ticker in upper case.
+
+    Raises:
+        UsageError: the text can be no ticker.
+    """
+    ticker = text.strip(" ").upper() if isinstance(text, str) and text.isascii() else ""
+    if not TICKER.match(ticker):
+        raise UsageError(
+            f"{str(text)[:60]!r} is no ticker; it takes 1 to 33 of A-Z 0-9 . & = _ ^ -, such as BRK.B"
+        )
+    return ticker
+
+
+def entry_id(day: date, ticker: str, agent: str = "", revision: int = 0) -> str:
+    """The id of a decision: 12 hex digits of the SHA-256 of its key."""
+    return _short_hash(f"{day.isoformat()}|{ticker}|{agent}|{revision}")
+
+
+def note_id(day: date, ticker: str, text: str) -> str:
+    """The id of a note: the same digest over the date, the ticker and the text's SHA-256."""
+    return _short_hash(f"{day.isoformat()}|{ticker}|note|{hashlib.sha256(text.encode()).hexdigest()}")
+
+
+def _short_hash(key: str) -> str:
+    return hashlib.sha256(key.encode()).hexdigest()[:12]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What was recorded: a decision of an agent, or a note. It never changes.
+
+    Attributes:
+        id: 12 hex digits, see :func:`entry_id` and :func:`note_id`.
+        date: the date of the decision, in the zone of the ticker's exchange.
+        ticker: as the user wrote it, in upper case; ``*`` on a note on the whole market.
+        text: the decision's or the note's text.
+        rating: None where the text holds none.
+        agent: who decided; empty by default.
+        revision: 0 for the first decision with this date, ticker and agent.
+        is_note: whether this is a note.
+        decided_at: when it was decided, aware UTC; None where only the date is known.
+        recorded_at: what the clock said when it was stored, aware UTC.
+        horizon: sessions to hold, where the decision carries its own.
+        recalled: ids of the memories that the decision saw.
+        recalled_as_of: the instant that this recall used.
+        cited: ids of the memories that the decision names.
+        flags: short words on how it was recorded, such as ``date_only`` or ``late``.
+        extra: further fields that a caller or a later version stored.
+    """
+
+    id: str
+    date: date
+    ticker: str
+    text: str
+    rating: Rating | None = None
+    agent: str = ""
+    revision: int = 0
+    is_note: bool = False
+    decided_at: datetime | None = None
+    recorded_at: datetime | None = None
+    horizon: int | None = None
+    recalled: tuple[str, ...] = ()
+    recalled_as_of: datetime | None = None
+    cited: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    extra: Mapping[str, Any] = NOTHING
+
+    @property
+    def key(self) -> tuple[date, str, str, int]:
+        """What may be decided once: date, ticker, agent, revision."""
+        return (self.date, self.ticker, self.agent, self.revision)
+
+    @property
+    def known_at(self) -> datetime:
+        """When the decision was made; the date's last instant where no time is known."""
+        return self.decided_at or last_instant(self.date)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """The realised return of a ticker and of its benchmark over one holding window.
+
+    Returns are fractions (0.042 is +4.2 %). Prices are closes; ``*_price`` are adjusted
+    for splits and dividends as the source gave them, ``*_close`` are unadjusted.
+
+    Attributes:
+        horizon: sessions that were to be held.
+        sessions: sessions that were held.
+        alpha: raw return less the benchmark's; None without a benchmark.
+        sigma: standard deviation of the daily series that is judged, before the decision.
+        band: the half-width around zero in which a move says nothing.
+        beta: of the ticker on the benchmark, over up to 250 sessions before the decision.
+        alpha_beta: raw return less beta times the benchmark's.
+        basis: whether the benchmark is a ``price`` or a ``total`` return series.
+        known_at: when the last close (or wait) that this needed became final, aware UTC.
+        source: where the prices come from.
+        flags: what a reader should know, such as ``stopped`` or ``default_band``.
+        extra: further fields of a later version.
+    """
+
+    horizon: int
+    sessions: int
+    raw_return: float
+    alpha: float | None
+    known_at: datetime
+    entry_date: date | None = None
+    exit_date: date | None = None
+    entry_price: float | None = None
+    exit_price: float | None = None
+    entry_close: float | None = None
+    exit_close: float | None = None
+    benchmark: str | None = None
+    benchmark_return: float | None = None
+    benchmark_entry_date: date | None = None
+    benchmark_exit_date: date | None = None
+    benchmark_entry_price: float | None = None
+    benchmark_exit_price: float | None = None
+    benchmark_entry_close: float | None = None
+    benchmark_exit_close: float | None = None
+    basis: str | None = None
+    sigma: float | None = None
+    band: float | None = None
+    beta: float | None = None
+    alpha_beta: float | None = None
+    source: str = ""
+    flags: tuple[str, ...] = ()
+    extra: Mapping[str, Any] = NOTHING
+
+    @property
+    def known_on(self) -> date:
+        """The UTC date of ``known_at``."""
+        return self.known_at.date()
+
+    @property
+    def judged(self) -> float:
+        """The return that a verdict looks at: alpha, or raw where there is none."""
+        return self.raw_return if self.alpha is None else self.alpha
+
+    @property
+    def z(self) -> float | None:
+        """The judged return in standard deviations of its holding period."""
+        return self.judged / (self.sigma * sqrt(self.sessions)) if self.sigma else None
+
+    def verdict(self, rating: Rating | None, ticker: str) -> Verdict | None:
+        """Whether a rating was right about this outcome; None for an unrated decision.
+
+        An outcome without a band of its own (a log of another program) is judged
+        by the default band of the ticker's asset class.
+        """
+        if rating is None:
+            return None
+        band = default_band(ticker, self.sessions) if self.band is None else self.band
+        if rating is Rating.HOLD:
+            return Verdict.RIGHT if abs(self.judged) <= band else Verdict.WRONG
+        gain = rating.direction * self.judged
+        return Verdict.RIGHT if gain > band else Verdict.WRONG if gain < -band else Verdict.NEUTRAL
+
+
+# Half-width over five sessions, as a fraction, where history is too short for a sigma.
+_DEFAULT_BAND = {AssetClass.CRYPTO: 0.03, AssetClass.FX: 0.005}
+
+
+def default_band(ticker: str, sessions: int) -> float:
+    """The band where fewer than 40 sessions of history stand before the decision."""
+    return _DEFAULT_BAND.get(asset_class(ticker), 0.01) * sqrt(sessions / 5)
+
+
+class Act(StrEnum):
+    """The kinds of additions that the fold knows; others are kept and ignored."""
+
+    OUTCOME = "outcome"
+    REFLECTION = "reflection"
+    UNRESOLVABLE = "unresolvable"
+    REOPEN = "reopen"
+    FORGET = "forget"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Addition:
+    """One thing added to an entry.
+
+    Attributes:
+        kind: one of :class:`Act`, or a word of a later version.
+        at: what the clock said when it was added, aware UTC; None if a person typed it.
+        known_at: when it was known, if that is another instant than ``at``.
+        outcome: the outcome, of an ``outcome``.
+        text: the lesson, of a ``reflection``.
+        data: everything else, as JSON values (``reason``, ``model``, ``links`` …).
+    """
+
+    kind: str
+    at: datetime | None = None
+    known_at: datetime | None = None
+    outcome: Outcome | None = None
+    text: str = ""
+    data: Mapping[str, Any] = NOTHING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """Something in a log that a person should look at; ``line`` counts from 1."""
+
+    path: str
+    line: int
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.message}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A decision or a note, and what it had become as of one instant.
+
+    Attributes:
+        recorded: what was recorded.
+        additions: what was added to it and known by then, in the order of the log.
+        status: how far it has come.
+        outcomes: the latest outcome of each horizon, the primary one first.
+        reflection: the lesson; empty where there is none.
+        links: ids of the entries that the lesson builds on.
+        tags: short words for what the lesson is about.
+        reason: why it is unresolvable, or hidden from recall.
+        hidden: whether recall leaves it out (forgotten, expired or superseded).
+        edited: the fields that a person changed in the file.
+        archived: whether it stands in the archive.
+        line: its line in the file, from 1; 0 where there is no file.
+    """
+
+    recorded: Decision
+    additions: tuple[Addition, ...] = ()
+    status: Status = Status.PENDING
+    outcomes: tuple[Outcome, ...] = ()
+    reflection: str = ""
+    links: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    reason: str = ""
+    hidden: bool = False
+    edited: tuple[str, ...] = ()
+    archived: bool = False
+    line: int = 0
+    path: str = ""
+
+    @property
+    def id(self) -> str:
+        """12 hex digits."""
+        return self.recorded.id
+
+    @property
+    def date(self) -> date:
+        """The date of the decision, in the zone of the ticker's exchange."""
+        return self.recorded.date
+
+    @property
+    def ticker(self) -> str:
+        """In upper case, as the user wrote it."""
+        return self.recorded.ticker
+
+    @property
+    def agent(self) -> str:
+        """Who decided; empty by default."""
+        return self.recorded.agent
+
+    @property
+    def revision(self) -> int:
+        """0 for the first decision with this date, ticker and agent."""
+        return self.recorded.revision
+
+    @property
+    def rating(self) -> Rating | None:
+        """None where the decision holds none."""
+        return self.recorded.rating
+
+    @property
+    def decision(self) -> str:
+        """The decision's text; empty for a note."""
+        return "" if self.recorded.is_note else self.recorded.text
+
+    @property
+    def note(self) -> str:
+        """The note's text; empty for a decision."""
+        return self.recorded.text if self.recorded.is_note else ""
+
+    @property
+    def recalled(self) -> tuple[str, ...]:
+        """Ids of the memories that the decision saw."""
+        return self.recorded.recalled
+
+    @property
+    def cited(self) -> tuple[str, ...]:
+        """Ids of the memories that the decision names."""
+        return self.recorded.cited
+
+    @property
+    def decided_at(self) -> datetime | None:
+        """When it was decided, aware UTC; None where only the date is known."""
+        return self.recorded.decided_at
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """The outcome of the primary horizon."""
+        return self.outcomes[0] if self.outcomes and self.status is not Status.PENDING else None
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """What code says of the rating, where there is an outcome."""
+        outcome = self.outcome
+        return outcome.verdict(self.rating, self.ticker) if outcome else None
+
+    @property
+    def known_at(self) -> datetime | None:
+        """When what it teaches became known, aware UTC; None while it teaches nothing."""
+        if self.status is Status.NOTE:
+            return self.recorded.recorded_at or self.recorded.known_at
+        return self.outcome.known_at if self.outcome else None
+
+    @property
+    def known_on(self) -> date | None:
+        """The UTC date of ``known_at``."""
+        return self.known_at.date() if self.known_at else None
+
+    def at(self, instant: datetime) -> "Entry | None":
+        """The entry as it stood at an earlier instant; None if it was not there yet."""
+        return fold(
+            self.recorded,
+            self.additions,
+            as_of=instant,
+            edited=self.edited,
+            archived=self.archived,
+            line=self.line,
+            path=self.path,
+        )
+
+
+def known(additions: Iterable[Addition], primary: int | None) -> list[tuple[datetime | None, Addition]]:
+    """Each addition with the instant at which it was known; None where nobody stamped it.
+
+    A lesson is known with the outcome of the primary horizon that it was written from.
+    """
+    dated: list[tuple[datetime | None, Addition]] = []
+    settled_at: datetime | None = None
+    for addition in additions:
+        when = addition.known_at or addition.at
+        if addition.outcome and primary in (None, addition.outcome.horizon):
+            primary = addition.outcome.horizon
+            settled_at = when = addition.outcome.known_at
+        elif addition.outcome:
+            when = addition.outcome.known_at
+        elif addition.kind in (Act.REFLECTION, Act.REOPEN):
+            when = settled_at or when
+        dated.append((when, addition))
+    return dated
+
+
+def fold(
+    recorded: Decision,
+    additions: Sequence[Addition],
+    *,
+    as_of: datetime | None = None,
+    edited: tuple[str, ...] = (),
+    archived: bool = False,
+    line: int = 0,
+    path: str = "",
+) -> Entry | None:
+    """What an entry is: its decision and those of its additions that were known by ``as_of``.
+
+    A lesson stands until the verdict that it was written for changes: then the entry
+    is settled again, and due for another.
+
+    Args:
+        recorded: what was recorded.
+        additions: what was added, in the order of the log.
+        as_of: aware UTC; None means now, where everything stored is known.
+        edited: the fields that a person changed in the file.
+        archived: whether the entry stands in the archive.
+        line: its line in the file.
+        path: the file.
+
+    Returns:
+        The entry, or None if the decision itself was made later than ``as_of``.
+    """
+    made = recorded.recorded_at if recorded.is_note and recorded.recorded_at else recorded.known_at
+    if as_of is not None and made > as_of:
+        return None
+    if as_of is not None:
+        additions = tuple(
+            addition
+            for when, addition in known(additions, recorded.horizon)
+            if when is None or when <= as_of
+        )
+    state = _State(status=Status.NOTE if recorded.is_note else Status.PENDING)
+    for addition in additions:
+        state.take(addition, recorded)
+    primary = state.primary
+    return Entry(
+        recorded=recorded,
+        additions=tuple(additions),
+        status=state.status,
+        outcomes=tuple(
+            sorted(state.outcomes.values(), key=lambda o: (o.horizon != primary, o.horizon))
+        ),
+        reflection=state.reflection,
+        links=state.links,
+        tags=state.tags or tuple(recorded.extra.get("tags", ())),
+        reason=state.reason,
+        hidden=state.hidden,
+        edited=edited,
+        archived=archived,
+        line=line,
+        path=path,
+    )
+
+
+@dataclass(slots=True)
+class _State:
+    """The fold half-way."""
+
+    status: Status
+    outcomes: dict[int, Outcome] = field(default_factory=dict)
+    primary: int | None = None
+    reflection: str = ""
+    links: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    reason: str = ""
+    hidden: bool = False
+
+    def take(self, addition: Addition, recorded: Decision) -> None:
+        """Let one more addition act; a kind that is not known here does nothing."""
+        match addition.kind:
+            case Act.OUTCOME if addition.outcome:
+                self._settle(addition.outcome, recorded)
+            case Act.REFLECTION:
+                self.status = Status.RESOLVED
+                self.reflection = addition.text
+                self.links = tuple(addition.data.get("links", ()))
+                self.tags = tuple(addition.data.get("tags", ()))
+            case Act.UNRESOLVABLE:
+                self.status, self.reason = Status.UNRESOLVABLE, str(addition.data.get("reason", ""))
+            case Act.REOPEN:
+                self.status = Status.PENDING
+                self._drop_lesson()
+            case Act.FORGET:
+                self.hidden, self.reason = True, str(addition.data.get("reason", ""))
+
+    def _settle(self, outcome: Outcome, recorded: Decision) -> None:
+        if self.primary is None:
+            self.primary = recorded.horizon or outcome.horizon
+        before = self.outcomes.get(outcome.horizon)
+        self.outcomes[outcome.horizon] = outcome
+        if outcome.horizon != self.primary:
+            return
+        if self.reflection and before:
+            verdicts = {o.verdict(recorded.rating, recorded.ticker) for o in (before, outcome)}
+            if len(verdicts) == 1:
+                self.status = Status.RESOLVED
+                return
+        self._drop_lesson()
+        self.status = Status.SETTLED
+
+    def _drop_lesson(self) -> None:
+        self.reflection, self.links, self.tags = "", (), ()
+
+
+# JSON names of an outcome in the ledger, where they are not the attribute's own.
+_LEDGER_NAMES = {"raw_return": "raw", "entry_date": "entry", "exit_date": "exit"}
+_DATES = frozenset({"entry_date", "exit_date", "benchmark_entry_date", "benchmark_exit_date"})
+_OUTCOME_FIELDS = tuple(name for name in Outcome.__dataclass_fields__ if name != "extra")
+
+
+def outcome_to_json(outcome: Outcome) -> dict[str, Any]:
+    """An outcome as JSON values: exact floats, ISO dates, Z instants; nothing that is None."""
+    out: dict[str, Any] = {}
+    for name in _OUTCOME_FIELDS:
+        value = getattr(outcome, name)
+        if value is None and name != "alpha":
+            continue
+        if name == "known_at":
+            value = format_instant(value)
+        elif name in _DATES:
+            value = value.isoformat()
+        elif name == "flags":
+            value = list(value)
+        if value in ([], ""):
+            continue
+        out[_LEDGER_NAMES.get(name, name)] = value
+    return out | dict(outcome.extra)
+
+
+def outcome_from_json(data: Mapping[str, Any]) -> Outcome:
+    """Read what :func:`outcome_to_json` wrote.
+
+    Raises:
+        UsageError: a field is missing or is of the wrong kind.
+    """
+    left = dict(data)
+    values: dict[str, Any] = {}
+    try:
+        for name in _OUTCOME_FIELDS:
+            value = left.pop(_LEDGER_NAMES.get(name, name), None)
+            if name == "flags":
+                value = tuple(str(flag) for flag in value or ())
+            elif name == "known_at":
+                value = parse_instant(value)
+            elif value is not None and name in _DATES:
+                value = parse_date(value)
+            elif name in ("horizon", "sessions"):
+                value = int(value)
+            elif name in ("benchmark", "basis", "source"):
+                value = value if value is None else str(value)
+            elif value is not None or name == "raw_return":
+                value = float(value)
+                if value - value != 0:
+                    raise ValueError(f"{name} is {value}")
+            values[name] = value
+        return Outcome(**(values | {"source": values["source"] or "", "extra": left}))
+    except (TypeError, ValueError, AttributeError) as error:
+        raise UsageError(f"an outcome in the ledger cannot be read: {error}") from error

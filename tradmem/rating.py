@@ -1,0 +1,1 @@
+"""Which of the five ratings a text gives, if it clearly gives one."""
