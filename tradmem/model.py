@@ -9,9 +9,10 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import date as Date  # noqa: N812 - `date` is the name of a field here
+from datetime import datetime
 from enum import StrEnum
-from math import sqrt
+from math import isfinite, sqrt
 from types import MappingProxyType
 from typing import Any
 
@@ -82,8 +83,7 @@ class AssetClass(StrEnum):
 
 # Quotes that make BASE-QUOTE a crypto pair; a class share such as BRK-B has none of them.
 QUOTE_CURRENCIES = frozenset(
-    "USD EUR GBP JPY AUD CAD CHF CNY HKD INR KRW BRL MXN SGD NZD SEK TRY ZAR".split()
-    + "USDT USDC BTC ETH".split()
+    ["USD", "EUR", "GBP", "JPY", "AUD", "CAD", "CHF", "CNY", "HKD", "INR", "KRW", "BRL", "MXN", "SGD", "NZD", "SEK", "TRY", "ZAR", "USDT", "USDC", "BTC", "ETH"]
 )
 
 
@@ -110,19 +110,21 @@ def check_ticker(text: str) -> str:
     ticker = text.strip(" ").upper() if isinstance(text, str) and text.isascii() else ""
     if not TICKER.match(ticker):
         raise UsageError(
-            f"{str(text)[:60]!r} is no ticker; it takes 1 to 33 of A-Z 0-9 . & = _ ^ -, such as BRK.B"
+            f"{str(text)[:60]!r} is no ticker; write 1 to 33 of A-Z 0-9 . & = _ ^ -, such as BRK.B"
         )
     return ticker
 
 
-def entry_id(day: date, ticker: str, agent: str = "", revision: int = 0) -> str:
+def entry_id(day: Date, ticker: str, agent: str = "", revision: int = 0) -> str:
     """The id of a decision: 12 hex digits of the SHA-256 of its key."""
     return _short_hash(f"{day.isoformat()}|{ticker}|{agent}|{revision}")
 
 
-def note_id(day: date, ticker: str, text: str) -> str:
+def note_id(day: Date, ticker: str, text: str) -> str:
     """The id of a note: the same digest over the date, the ticker and the text's SHA-256."""
-    return _short_hash(f"{day.isoformat()}|{ticker}|note|{hashlib.sha256(text.encode()).hexdigest()}")
+    return _short_hash(
+        f"{day.isoformat()}|{ticker}|note|{hashlib.sha256(text.encode()).hexdigest()}"
+    )
 
 
 def _short_hash(key: str) -> str:
@@ -153,7 +155,7 @@ class Decision:
     """
 
     id: str
-    date: date
+    date: Date
     ticker: str
     text: str
     rating: Rating | None = None
@@ -170,8 +172,8 @@ class Decision:
     extra: Mapping[str, Any] = NOTHING
 
     @property
-    def key(self) -> tuple[date, str, str, int]:
-        """What may be decided once: date, ticker, agent, revision."""
+    def key(self) -> tuple[Date, str, str, int]:
+        """What may be decided once: Date, ticker, agent, revision."""
         return (self.date, self.ticker, self.agent, self.revision)
 
     @property
@@ -207,16 +209,16 @@ class Outcome:
     raw_return: float
     alpha: float | None
     known_at: datetime
-    entry_date: date | None = None
-    exit_date: date | None = None
+    entry_date: Date | None = None
+    exit_date: Date | None = None
     entry_price: float | None = None
     exit_price: float | None = None
     entry_close: float | None = None
     exit_close: float | None = None
     benchmark: str | None = None
     benchmark_return: float | None = None
-    benchmark_entry_date: date | None = None
-    benchmark_exit_date: date | None = None
+    benchmark_entry_date: Date | None = None
+    benchmark_exit_date: Date | None = None
     benchmark_entry_price: float | None = None
     benchmark_exit_price: float | None = None
     benchmark_entry_close: float | None = None
@@ -231,7 +233,7 @@ class Outcome:
     extra: Mapping[str, Any] = NOTHING
 
     @property
-    def known_on(self) -> date:
+    def known_on(self) -> Date:
         """The UTC date of ``known_at``."""
         return self.known_at.date()
 
@@ -351,7 +353,7 @@ class Entry:
         return self.recorded.id
 
     @property
-    def date(self) -> date:
+    def date(self) -> Date:
         """The date of the decision, in the zone of the ticker's exchange."""
         return self.recorded.date
 
@@ -419,7 +421,7 @@ class Entry:
         return self.outcome.known_at if self.outcome else None
 
     @property
-    def known_on(self) -> date | None:
+    def known_on(self) -> Date | None:
         """The UTC date of ``known_at``."""
         return self.known_at.date() if self.known_at else None
 
@@ -436,7 +438,9 @@ class Entry:
         )
 
 
-def known(additions: Iterable[Addition], primary: int | None) -> list[tuple[datetime | None, Addition]]:
+def known(
+    additions: Iterable[Addition], primary: int | None
+) -> list[tuple[datetime | None, Addition]]:
     """Each addition with the instant at which it was known; None where nobody stamped it.
 
     A lesson is known with the outcome of the primary horizon that it was written from.
@@ -613,8 +617,8 @@ def outcome_from_json(data: Mapping[str, Any]) -> Outcome:
                 value = value if value is None else str(value)
             elif value is not None or name == "raw_return":
                 value = float(value)
-                if value - value != 0:
-                    raise ValueError(f"{name} is {value}")
+                if not isfinite(value):
+                    raise ValueError(f"{name} is {value}")  # noqa: TRY301
             values[name] = value
         return Outcome(**(values | {"source": values["source"] or "", "extra": left}))
     except (TypeError, ValueError, AttributeError) as error:

@@ -1,0 +1,1 @@
+"""Where entries live: one markdown file, memory, or a database."""

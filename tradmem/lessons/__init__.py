@@ -1,0 +1,1 @@
+"""What outcomes teach: reflections, recall and the track record."""

@@ -1,0 +1,1 @@
+"""Replays, statistics, plots and the report."""
