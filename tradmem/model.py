@@ -83,7 +83,8 @@ class AssetClass(StrEnum):
 
 # Quotes that make BASE-QUOTE a crypto pair; a class share such as BRK-B has none of them.
 QUOTE_CURRENCIES = frozenset(
-    ["USD", "EUR", "GBP", "JPY", "AUD", "CAD", "CHF", "CNY", "HKD", "INR", "KRW", "BRL", "MXN", "SGD", "NZD", "SEK", "TRY", "ZAR", "USDT", "USDC", "BTC", "ETH"]
+    {"USD", "EUR", "GBP", "JPY", "AUD", "CAD", "CHF", "CNY", "HKD", "INR", "KRW", "BRL"}
+    | {"MXN", "SGD", "NZD", "SEK", "TRY", "ZAR", "USDT", "USDC", "BTC", "ETH"}
 )
 
 
