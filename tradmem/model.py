@@ -177,7 +177,12 @@ class Decision:
 
     @property
     def known_at(self) -> datetime:
-        """When the decision was made; the date's last instant where no time is known."""
+        """When it was made; the date's last instant where no time is known.
+
+        A note is known from the instant at which it was stored.
+        """
+        if self.is_note and self.recorded_at:
+            return self.recorded_at
         return self.decided_at or last_instant(self.date)
 
 
@@ -331,9 +336,11 @@ class Entry:
         hidden: whether recall leaves it out (forgotten, expired or superseded).
         edited: the fields that a person changed in the file.
         archived: whether it stands in the archive.
+        changed_at: the last instant, aware UTC, at which something of it became known.
     """
 
     recorded: Decision
+    changed_at: datetime
     additions: tuple[Addition, ...] = ()
     status: Status = Status.PENDING
     outcomes: tuple[Outcome, ...] = ()
@@ -416,7 +423,7 @@ class Entry:
     def known_at(self) -> datetime | None:
         """When what it teaches became known, aware UTC; None while it teaches nothing."""
         if self.status is Status.NOTE:
-            return self.recorded.recorded_at or self.recorded.known_at
+            return self.recorded.known_at
         return self.outcome.known_at if self.outcome else None
 
     @property
@@ -425,7 +432,9 @@ class Entry:
         return self.known_at.date() if self.known_at else None
 
     def at(self, instant: datetime) -> "Entry | None":
-        """The entry as it stood at an earlier instant; None if it was not there yet."""
+        """The entry as it stood at an instant; None if it was not there yet."""
+        if instant >= self.changed_at:
+            return self
         return fold(
             self.recorded,
             self.additions,
@@ -480,22 +489,22 @@ def fold(
     Returns:
         The entry, or None if the decision itself was made later than ``as_of``.
     """
-    made = recorded.recorded_at if recorded.is_note and recorded.recorded_at else recorded.known_at
-    if as_of is not None and made > as_of:
+    changed_at = recorded.known_at
+    if as_of is not None and changed_at > as_of:
         return None
+    dated = known(additions, recorded.horizon)
     if as_of is not None:
-        additions = tuple(
-            addition
-            for when, addition in known(additions, recorded.horizon)
-            if when is None or when <= as_of
-        )
+        dated = [(when, addition) for when, addition in dated if when is None or when <= as_of]
+    changed_at = max((when for when, _ in dated if when), default=changed_at)
+    additions = tuple(addition for _, addition in dated)
     state = _State(status=Status.NOTE if recorded.is_note else Status.PENDING)
     for addition in additions:
         state.take(addition, recorded)
     primary = state.primary
     return Entry(
         recorded=recorded,
-        additions=tuple(additions),
+        changed_at=max(changed_at, recorded.known_at),
+        additions=additions,
         status=state.status,
         outcomes=tuple(
             sorted(state.outcomes.values(), key=lambda o: (o.horizon != primary, o.horizon))

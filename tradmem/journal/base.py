@@ -1,6 +1,6 @@
 """What every journal does, and what they share."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import date as Date  # noqa: N812 - `date` is the name of a field elsewhere
@@ -10,7 +10,7 @@ from typing import Protocol
 
 from tradmem.errors import ConflictError
 from tradmem.journal.text import clean
-from tradmem.model import Addition, Decision, Entry, Problem, entry_id
+from tradmem.model import Addition, Decision, Entry, Problem, entry_id, note_id
 
 
 class OnConflict(StrEnum):
@@ -94,8 +94,14 @@ class Journal(Protocol):
         ...
 
     def memories(
-        self, as_of: datetime, *, ticker: str | None = None, not_ticker: str | None = None
-    ) -> Iterator[Entry]:
+        self,
+        as_of: datetime,
+        *,
+        ticker: str | None = None,
+        not_ticker: str | None = None,
+        distinct: bool = False,
+        limit: int | None = None,
+    ) -> list[Entry]:
         """What had taught something by an instant, the newest first, as it stood then.
 
         Notes, settled and resolved entries; nothing forgotten or replaced by a revision.
@@ -105,6 +111,8 @@ class Journal(Protocol):
             as_of: aware UTC.
             ticker: only this one.
             not_ticker: all but this one.
+            distinct: at most the newest of each ticker.
+            limit: at most this many.
         """
         ...
 
@@ -138,6 +146,8 @@ def place(
     """
     decision = replace(decision, text=clean(decision.text))
     if decision.is_note:
+        name = note_id(decision.date, decision.ticker, decision.text)
+        decision = replace(decision, id=name)
         same = next((entry for entry in group if entry.id == decision.id), None)
         return (same, Stored.UNCHANGED) if same else (decision, Stored.RECORDED)
     standing = [e for e in group if not e.recorded.is_note and e.agent == decision.agent]
@@ -188,8 +198,3 @@ def recency(entry: Entry) -> tuple[datetime, Date, str]:
     known_at = entry.known_at
     assert known_at is not None
     return (known_at, entry.date, entry.id)
-
-
-def is_new(entry: Entry, addition: Addition) -> bool:
-    """Whether an addition does not stand in the entry yet."""
-    return addition not in entry.additions
