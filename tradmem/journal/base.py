@@ -100,6 +100,8 @@ class Journal(Protocol):
         ticker: str | None = None,
         not_ticker: str | None = None,
         distinct: bool = False,
+        lessons: bool = False,
+        hidden: bool = False,
         limit: int | None = None,
     ) -> list[Entry]:
         """What had taught something by an instant, the newest first, as it stood then.
@@ -112,6 +114,8 @@ class Journal(Protocol):
             ticker: only this one.
             not_ticker: all but this one.
             distinct: at most the newest of each ticker.
+            lessons: only notes and resolved entries.
+            hidden: forgotten ones too.
             limit: at most this many.
         """
         ...

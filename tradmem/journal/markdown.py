@@ -281,6 +281,8 @@ class MarkdownJournal:
         ticker: str | None = None,
         not_ticker: str | None = None,
         distinct: bool = False,
+        lessons: bool = False,
+        hidden: bool = False,
         limit: int | None = None,
     ) -> list[Entry]:
         """See :class:`~tradmem.journal.base.Journal`."""
@@ -289,6 +291,8 @@ class MarkdownJournal:
             ticker=ticker,
             not_ticker=not_ticker,
             distinct=distinct,
+            lessons=lessons,
+            hidden=hidden,
             limit=limit,
         )
         with self._reading() as held:

@@ -126,11 +126,19 @@ class RamJournal:
         ticker: str | None = None,
         not_ticker: str | None = None,
         distinct: bool = False,
+        lessons: bool = False,
+        hidden: bool = False,
         limit: int | None = None,
     ) -> list[Entry]:
         """See :class:`~tradmem.journal.base.Journal`."""
         wanted = Wanted(
-            as_of=as_of, ticker=ticker, not_ticker=not_ticker, distinct=distinct, limit=limit
+            as_of=as_of,
+            ticker=ticker,
+            not_ticker=not_ticker,
+            distinct=distinct,
+            lessons=lessons,
+            hidden=hidden,
+            limit=limit,
         )
         with self._threads:
             return select([self], RamJournal._recallable, wanted)

@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 
 from tradmem.journal.base import recency
 from tradmem.journal.rotation import KEPT_PER_TICKER
-from tradmem.model import Entry
+from tradmem.model import Entry, Status
 
 
 class Ordered(Protocol):
@@ -34,8 +34,16 @@ class Wanted:
     as_of: datetime
     ticker: str | None
     not_ticker: str | None
-    distinct: bool
-    limit: int | None
+    distinct: bool = False
+    lessons: bool = False
+    hidden: bool = False
+    limit: int | None = None
+
+    def fits(self, entry: Entry) -> bool:
+        """Whether an entry, as it stood then, is wanted as far as its state goes."""
+        if entry.known_at is None or (entry.hidden and not self.hidden):
+            return False
+        return not self.lessons or entry.status is not Status.SETTLED
 
     def sure_without_archive(self, log: Ordered, found: int) -> bool:
         """Whether no archived entry could be among those wanted.
@@ -74,7 +82,7 @@ def select(
             continue
         found = entry(index, number)
         found = found.at(wanted.as_of) if found else None
-        if found is None or found.hidden or found.known_at is None or found.id in seen:
+        if found is None or found.id in seen or not wanted.fits(found):
             continue
         seen.add(found.id)
         key = found.ticker if wanted.distinct else found.id
