@@ -170,7 +170,7 @@ class Decision:
     recalled_as_of: datetime | None = None
     cited: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
-    extra: Mapping[str, Any] = NOTHING
+    extra: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
 
     @property
     def key(self) -> tuple[Date, str, str, int]:
@@ -231,7 +231,7 @@ class Outcome:
     alpha_beta: float | None = None
     source: str = ""
     flags: tuple[str, ...] = ()
-    extra: Mapping[str, Any] = NOTHING
+    extra: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
 
     @property
     def known_on(self) -> Date:
@@ -300,7 +300,7 @@ class Addition:
     known_at: datetime | None = None
     outcome: Outcome | None = None
     text: str = ""
-    data: Mapping[str, Any] = NOTHING
+    data: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
