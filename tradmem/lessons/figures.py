@@ -5,8 +5,8 @@ import unicodedata
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from tradmem.lessons.template import percent
-from tradmem.model import Outcome
+from tradmem.lessons.template import band_of, percent
+from tradmem.model import Entry
 
 
 class Figure(NamedTuple):
@@ -52,18 +52,18 @@ def figures(text: str) -> tuple[Figure, ...]:
     return tuple(found)
 
 
-def given(outcome: Outcome, *texts: str) -> tuple[Figure, ...]:
-    """Every percentage that a lesson on this outcome may cite.
+def given(entry: Entry, *texts: str) -> tuple[Figure, ...]:
+    """Every percentage that a lesson on a settled entry may cite.
 
-    Those of the outcome, exact and as shown, and all that stand in the texts
-    that went with it.
+    Those of its outcome, exact and as shown, those of its decision, and all that
+    stand in the further texts that went with it.
     """
-    facts = [outcome.raw_return, outcome.alpha, outcome.benchmark_return]
-    if outcome.band is not None:
-        facts += [outcome.band, -outcome.band]
+    outcome = entry.outcomes[0]
+    band = band_of(entry)
+    facts = [outcome.raw_return, outcome.alpha, outcome.benchmark_return, band, -band]
     out = [Figure(100 * fact) for fact in facts if fact is not None]
     out += [Figure(float(percent(fact)[:-1])) for fact in facts if fact is not None]
-    for text in texts:
+    for text in (entry.decision, *texts):
         out += figures(text)
     return tuple(out)
 
@@ -83,21 +83,21 @@ _NUMBER = (
 _PERCENT = (
     r"%|\u066a|percentage points?|percent(?:age)?|per cent|pct\b|ppts?\b|pp\b|p\.p\."
     r"|prozent\w*|pour ?cent|por ?cento?|por ?ciento|per ?cento|procent\w*|pro ?cent"
-    r"|\u043f\u0440\u043e\u0446\u0435\u043d\w*|\u30d1\u30fc\u30bb\u30f3\u30c8"
-    r"|\u30dd\u30a4\u30f3\u30c8|\ud37c\uc13c\ud2b8|[\u4e2a\u500b]?\u767e\u5206\u70b9"
+    r"|процен\w*|パーセント"
+    r"|ポイント|퍼센트|[个個]?百分点"
 )
 _BASIS = (
-    r"basis points?|bps?\b|basispunkt\w*|points? de base|puntos? b[a\u00e1]sicos?|punti base"
-    r"|pontos?[- ]base|\u0431\u0430\u0437\u0438\u0441\u043d\w+ \u043f\u0443\u043d\u043a\u0442\w*"
-    r"|[\u4e2a\u500b]?\u57fa[\u70b9\u9ede]|\u30d9\u30fc\u30b7\u30b9\u30dd\u30a4\u30f3\u30c8"
+    r"basis points?|bps?\b|basispunkt\w*|points? de base|puntos? b[aá]sicos?|punti base"
+    r"|pontos?[- ]base|базисн\w+ пункт\w*"
+    r"|[个個]?基[点點]|ベーシスポイント"
 )
 _PERCENTAGE = re.compile(
-    rf"(?:(?<![\w.,])(?P<low>{_NUMBER})\s*(?:-|to|bis|bis zu|\u81f3|\u301c|~)\s*)?"
+    rf"(?:(?<![\w.,])(?P<low>{_NUMBER})\s*(?:-|to|bis|bis zu|至|\u301c|~)\s*)?"
     rf"(?:(?<![\w%).,+-])(?<!\+/)(?P<sign>[+-]))?(?<![\d.,])(?P<number>{_NUMBER})"
     rf"[\s-]*\\?(?:(?P<basis>{_BASIS})|{_PERCENT})",
     re.IGNORECASE,
 )
-_PREFIXED = re.compile(rf"(?:(?<!\d)(?<!\d )[%\u066a] ?|\u767e\u5206\u4e4b)(?P<number>{_NUMBER})")
+_PREFIXED = re.compile(rf"(?:(?<!\d)(?<!\d )[%\u066a] ?|百分之)(?P<number>{_NUMBER})")
 
 _NAMES = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"

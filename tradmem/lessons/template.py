@@ -14,7 +14,7 @@ def lesson_text(entry: Entry) -> str:
     """Two to four sentences on a settled entry: verdict, context, caveat, what to do next time."""
     outcome = entry.outcomes[0]
     verdict = outcome.verdict(entry.rating, entry.ticker)
-    band = default_band(entry.ticker, outcome.sessions) if outcome.band is None else outcome.band
+    band = band_of(entry)
     parts = [_finding(entry, outcome, verdict, band)]
     context = _context(entry.ticker, outcome)
     if context:
@@ -24,6 +24,12 @@ def lesson_text(entry: Entry) -> str:
         parts.append(caveat)
     parts.append(_advice(entry.rating, outcome.judged, verdict, band))
     return " ".join(parts)
+
+
+def band_of(entry: Entry) -> float:
+    """The band that judges a settled entry, as a fraction: its own, or else the default."""
+    outcome = entry.outcomes[0]
+    return default_band(entry.ticker, outcome.sessions) if outcome.band is None else outcome.band
 
 
 ZERO = "+0.0%"
