@@ -209,11 +209,15 @@ class Memory:
             extra=dict(extra or {}),
         )
         entry, stored = self.journal.append(
-            decision, on_conflict=_choice(OnConflict, on_conflict, "on_conflict"), may_revise=self._may_revise
+            decision,
+            on_conflict=_choice(OnConflict, on_conflict, "on_conflict"),
+            may_revise=self._may_revise,
         )
         return Recorded(entry=entry, status=stored)
 
-    def note(self, text: str, *, ticker: str | None = None, date: Date | str | None = None) -> Recorded:
+    def note(
+        self, text: str, *, ticker: str | None = None, date: Date | str | None = None
+    ) -> Recorded:
         """Store a lesson or a remark as it stands; recall shows it from now on.
 
         Args:
@@ -329,7 +333,7 @@ class Memory:
         ticker: str | None = None,
         status: Status | str | None = None,
         as_of: AsOf = None,
-        archived: bool = True,  # noqa: FBT001, FBT002 - the order of the contract
+        archived: bool = True,
     ) -> list[Entry]:
         """Entries by date, then in file order.
 

@@ -13,18 +13,9 @@ _ENTRY = (
     *("links", "tags", "decided_at", "known_on", "archived", "reason", "hidden", "edited"),
 )
 _OUTCOME = (*(f.name for f in fields(Outcome) if f.name != "extra"), "known_on", "z")
-# Columns of a flat row: the entry's own, and those of its primary outcome.
-COLUMNS = tuple(
-    column
-    for name in _ENTRY
-    for column in (
-        [name for name in _OUTCOME if name not in ("known_on", "flags")]
-        if name == "outcome"
-        else []
-        if name == "outcomes"
-        else [name]
-    )
-) + ("flags",)
+_FLAT = tuple(name for name in _OUTCOME if name not in ("known_on", "flags"))
+# Columns of a flat row: the entry's own, then those of its primary outcome.
+COLUMNS = (*(name for name in _ENTRY if name not in ("outcome", "outcomes")), *_FLAT, "flags")
 
 
 def as_json(entry: Entry) -> dict[str, Any]:
@@ -38,10 +29,7 @@ def as_row(entry: Entry) -> dict[str, Any]:
     outcome = entry.outcome
     row = {name: getattr(entry, name) for name in _ENTRY if name not in ("outcome", "outcomes")}
     row["flags"] = (*entry.recorded.flags, *(outcome.flags if outcome else ()))
-    for name in _OUTCOME:
-        if name not in ("known_on", "flags"):
-            row[name] = getattr(outcome, name) if outcome else None
-    return row
+    return row | {name: getattr(outcome, name) if outcome else None for name in _FLAT}
 
 
 def _plain(value: Any) -> Any:

@@ -8,9 +8,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 
 from tradmem.journal.base import Journal
 from tradmem.journal.tagline import UNRATED, percent
+from tradmem.lessons.reflect import lesson_hash
 from tradmem.lessons.track import track_record
 from tradmem.model import MARKET, Entry, Status
 
@@ -132,10 +134,10 @@ def _same(
 
 def _lesson_key(entry: Entry) -> str:
     """What makes two lessons the same one; an entry without a lesson is only itself."""
-    for addition in reversed(entry.additions):
-        if addition.text and addition.text == entry.reflection and "lesson" in addition.data:
-            return str(addition.data["lesson"])
-    return entry.id
+    return _cached_hash(entry.reflection, entry.ticker) if entry.reflection else entry.id
+
+
+_cached_hash = lru_cache(maxsize=8192)(lesson_hash)
 
 
 def _fit(

@@ -110,14 +110,14 @@ def _pair(ticker: str) -> str | None:
 
 
 def _split_joined(ticker: str) -> tuple[str, str]:
-    if len(ticker) == 6 and ticker[:3] in _FIAT and ticker[3:] in _FIAT:  # noqa: PLR2004
+    if len(ticker) == 6 and ticker[:3] in _FIAT and ticker[3:] in _FIAT:
         return ticker[:3], ticker[3:]
     for quote in _QUOTES:
         base = ticker.removesuffix(quote)
         if base == ticker or not base.isalnum():
             continue
         coin = base in _COINS or base in _COIN_NAMES
-        if coin or (quote in STABLE_COINS and len(base) > 1 and len(quote) > 3):  # noqa: PLR2004
+        if coin or (quote in STABLE_COINS and len(base) > 1 and len(quote) > 3):
             return base, quote
     return "", ""
 
