@@ -78,9 +78,11 @@ FINAL = """
 # What may stand before the rating itself.
 LEADS = """
     a, an, clear, firm, solid, maintain, maintained, maintain at, maintained at
-    reiterate, reiterated, keep, stay, stays, remain, remains, still, now, confirmed, confirm, initiate, initiated at
-    initiate at, upgrade to, upgraded to, downgrade to, downgraded to, raise to, raised to
-    lower to, lowered to, cut to, 维持, 維持, 重申, 给予, 給予, 上调至, 下调至, 上調至, 下調至
+    reiterate, reiterated, keep, stay, stays, remain, remains, still, now, confirmed, confirm
+    initiate, initiate at, initiated at
+    upgrade to, upgraded to, downgrade to, downgraded to, raise to, raised to
+    lower to, lowered to, cut to
+    维持, 維持, 重申, 给予, 給予, 上调至, 下调至, 上調至, 下調至
 """
 # A rating word before one of these is no rating: "hold off", "sell-side", "buy if it dips".
 NOT_BEFORE = """
