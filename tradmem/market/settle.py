@@ -4,10 +4,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from tradmem.errors import PriceError, PriceFault
+from tradmem.errors import PriceError, PriceFault, TradmemError
 from tradmem.market.outcome import answer
 from tradmem.market.prices import Bars, PriceSource, Span
-from tradmem.market.question import Question, Unsettled, Window, history_start, not_due, window_of
+from tradmem.market.question import (
+    Question,
+    Unsettled,
+    Why,
+    Window,
+    history_start,
+    not_due,
+    window_of,
+)
 from tradmem.market.symbols import Aliases, Benchmarks, benchmark_of
 from tradmem.model import Outcome
 
@@ -46,17 +54,21 @@ def settle(
             _widen(spans, question, window, as_of)
     found = _fetch(source, spans)
     return [
-        pending
-        or answer(
-            question,
-            found[question.ticker],
-            found[question.benchmark] if question.benchmark else None,
-            as_of=as_of,
-            aliases=aliases,
-            window=window,
-        )
+        pending or _answer(question, window, found, as_of)
         for question, window, pending in zip(asked, windows, early, strict=True)
     ]
+
+
+def _answer(
+    question: Question, window: Window, found: _Answers, as_of: datetime
+) -> Outcome | Unsettled:
+    bars = found[question.ticker]
+    benchmark = found.get(question.benchmark or "")
+    try:
+        return answer(question, bars, benchmark, as_of=as_of, window=window)
+    except (TradmemError, TypeError, ValueError) as error:  # bars that break every promise
+        reason = f"the bars of {question.ticker} cannot be read: {error}"
+        return Unsettled(kind=Why.FAILED, reason=" ".join(reason.split()), due=window.due)
 
 
 def _with_benchmark(question: Question, benchmarks: Benchmarks, aliases: Aliases) -> Question:
