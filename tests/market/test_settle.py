@@ -157,6 +157,14 @@ def limited(_: Any) -> Any:
     raise PriceError(PriceFault.RATE_LIMITED, "NVDA", "slow down")
 
 
+def gone(_: Any) -> Any:
+    raise PriceError(PriceFault.UNKNOWN_SYMBOL, "NVDA")
+
+
+def unreadable(_: Any) -> Any:
+    raise UsageError("cannot read prices from a.csv: no such file")
+
+
 def wrong_dates(found: dict[str, Any]) -> dict[str, Any]:
     return found | {"NVDA": Bars(symbol="NVDA", dates=("x",), closes=(1.0,), raw_closes=(1.0,))}  # type: ignore[arg-type]
 
@@ -170,6 +178,8 @@ def wrong_dates(found: dict[str, Any]) -> dict[str, Any]:
         (lambda found: {k: v for k, v in found.items() if k != "NVDA"}, ["NVDA: unreachable", ""]),
         (lambda found: {**found, "NVDA": "503"}, ["NVDA: unreachable (the source left", ""]),
         (lambda _: None, ["NVDA: unreachable (TypeError", "AMD: unreachable (TypeError"]),
+        (gone, ["NVDA: unreachable (no prices for NVDA: unknown", "AMD: unreachable"]),
+        (unreadable, ["NVDA: unreachable (cannot read prices from a.csv: no such", "AMD: unreach"]),
         (wrong_dates, ["'x' is no date", ""]),
     ],
 )

@@ -63,10 +63,10 @@ class Question:
         decided_at: an aware instant, kept as UTC.
         horizon: sessions to hold, 1 to 2520.
         benchmark: the benchmark's symbol; None for none.
-        accepted_at: when a person accepted a suspect outcome, aware UTC.
+        accepted_at: when a person accepted a suspect outcome, an aware instant, kept as UTC.
 
     Raises:
-        UsageError: the horizon is out of range, or the instant has no time zone.
+        UsageError: the horizon is out of range, or an instant has no time zone.
     """
 
     ticker: str
@@ -77,6 +77,8 @@ class Question:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "decided_at", utc(self.decided_at))
+        if self.accepted_at is not None:
+            object.__setattr__(self, "accepted_at", utc(self.accepted_at))
         if not 1 <= self.horizon <= MAX_HORIZON:
             raise UsageError(
                 f"a horizon of {self.horizon} sessions for {self.ticker} cannot be; "
