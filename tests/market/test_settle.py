@@ -4,7 +4,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, timedelta, timezone
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import pytest
@@ -210,9 +210,9 @@ def test_a_thousand_decisions_take_less_than_a_millisecond_each() -> None:
     questions = [ask(ticker, str(day)) for ticker in tickers for day in DAYS[-120:-20:5]]
     settle(questions[:1], spy, as_of=LONG_AFTER)  # calendars load once
     spy.calls.clear()
-    began = perf_counter()
+    began = process_time()
     found = settle(questions, spy, as_of=LONG_AFTER)
-    spent = perf_counter() - began
+    spent = process_time() - began
     assert all(isinstance(one, Outcome) for one in found)
     assert [len(call) for call in spy.calls] == [51]
     assert spent / len(questions) < 1e-3
