@@ -111,7 +111,7 @@ def _pair(ticker: str) -> str | None:
 
 
 def _split_joined(ticker: str) -> tuple[str, str]:
-    if len(ticker) == 6 and ticker[:3] in _FIAT and ticker[3:] in _FIAT:  # noqa: PLR2004
+    if len(ticker) == 6 and ticker[:3] in _FIAT and ticker[3:] in _FIAT:
         return ticker[:3], ticker[3:]
     splits = [(ticker.removesuffix(quote), quote) for quote in _QUOTES if ticker.endswith(quote)]
     for base, quote in splits:
