@@ -10,7 +10,7 @@ import logging
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from itertools import pairwise
 from math import isfinite
@@ -23,8 +23,8 @@ import pyarrow.parquet as pq
 from filelock import FileLock, Timeout
 
 from tradmem.clock import Clock, format_instant, parse_instant, system_clock
-from tradmem.errors import PriceError, PriceFault, UsageError
-from tradmem.market.prices import Bars, PriceSource, Span
+from tradmem.errors import PriceError, UsageError
+from tradmem.market.prices import Bars, PriceSource, Span, cut_bars
 from tradmem.model import TICKER
 
 # A date is over everywhere on earth 36 h after it began in UTC, and final 2 h later at most.
@@ -126,7 +126,7 @@ class CachedPrices:
             age = now - kept.fetched_at
             fresh = timedelta(0) <= age <= self._fresh
             if (kept.covers(span) and age <= self._keep) or (fresh and kept.holds(span)):
-                answers[ticker] = _within(kept.bars, span)
+                answers[ticker] = cut_bars(kept.bars, ticker, span)
         return answers
 
     def _refresh(self, spans: Mapping[str, Span]) -> dict[str, Bars | PriceError]:
@@ -142,9 +142,9 @@ class CachedPrices:
                 name = self._name(ticker)
                 new = _Kept(asked=wider[ticker], fetched_at=now, name=name, bars=answer)
                 self._write(ticker, new)
-                answers[ticker] = _within(answer, span)
+                answers[ticker] = cut_bars(answer, ticker, span)
             elif answer.kind.passing and old is not None and old.covers(span):
-                answers[ticker] = _within(old.bars, span)
+                answers[ticker] = cut_bars(old.bars, ticker, span)
             else:
                 answers[ticker] = answer
         return answers
@@ -217,30 +217,6 @@ def _join(span: Span, kept: _Kept | None) -> Span:
     if kept is None:
         return span
     return Span(min(span.start, kept.asked.start), max(span.end, kept.asked.end))
-
-
-def _within(bars: Bars, span: Span) -> Bars | PriceError:
-    """The bars of a span, out of more."""
-    rows = [
-        row
-        for row in zip(bars.dates, bars.closes, bars.raw_closes, strict=True)
-        if span.start <= row[0] <= span.end
-    ]
-    if not rows:
-        return PriceError(PriceFault.NO_BARS, bars.symbol, f"{span.start} to {span.end}")
-    dates, closes, raw_closes = zip(*rows, strict=True)
-
-    def inside(events: Mapping[date, float]) -> dict[date, float]:
-        return {day: value for day, value in events.items() if span.start <= day <= span.end}
-
-    return replace(
-        bars,
-        dates=dates,
-        closes=closes,
-        raw_closes=raw_closes,
-        splits=inside(bars.splits),
-        dividends=inside(bars.dividends),
-    )
 
 
 def _save(path: Path, kept: _Kept) -> None:
