@@ -13,7 +13,6 @@ from datetime import date as Date  # noqa: N812 - `date` is the name of a field 
 from datetime import datetime
 from enum import StrEnum
 from math import isfinite, sqrt
-from types import MappingProxyType
 from typing import Any
 
 from tradmem.clock import format_instant, last_instant, parse_date, parse_instant
@@ -21,7 +20,6 @@ from tradmem.errors import UsageError
 
 TICKER = re.compile(r"\^?[A-Z0-9][A-Z0-9.&=_^-]{0,31}\Z", re.ASCII)
 MARKET = "*"  # the ticker of a note on the whole market
-NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Rating(StrEnum):
@@ -170,7 +168,7 @@ class Decision:
     recalled_as_of: datetime | None = None
     cited: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
-    extra: Mapping[str, Any] = NOTHING
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def key(self) -> tuple[Date, str, str, int]:
@@ -231,7 +229,7 @@ class Outcome:
     alpha_beta: float | None = None
     source: str = ""
     flags: tuple[str, ...] = ()
-    extra: Mapping[str, Any] = NOTHING
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def known_on(self) -> Date:
@@ -279,6 +277,7 @@ class Act(StrEnum):
     REFLECTION = "reflection"
     UNRESOLVABLE = "unresolvable"
     REOPEN = "reopen"
+    REMARK = "remark"
     FORGET = "forget"
 
 
@@ -300,7 +299,7 @@ class Addition:
     known_at: datetime | None = None
     outcome: Outcome | None = None
     text: str = ""
-    data: Mapping[str, Any] = NOTHING
+    data: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -325,13 +324,13 @@ class Entry:
         status: how far it has come.
         outcomes: the latest outcome of each horizon, the primary one first.
         reflection: the lesson; empty where there is none.
+        remark: what a person noted below the decision.
         links: ids of the entries that the lesson builds on.
         tags: short words for what the lesson is about.
         reason: why it is unresolvable, or hidden from recall.
         hidden: whether recall leaves it out (forgotten, expired or superseded).
         edited: the fields that a person changed in the file.
         archived: whether it stands in the archive.
-        line: its line in the file, from 1; 0 where there is no file.
     """
 
     recorded: Decision
@@ -339,14 +338,13 @@ class Entry:
     status: Status = Status.PENDING
     outcomes: tuple[Outcome, ...] = ()
     reflection: str = ""
+    remark: str = ""
     links: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     reason: str = ""
     hidden: bool = False
     edited: tuple[str, ...] = ()
     archived: bool = False
-    line: int = 0
-    path: str = ""
 
     @property
     def id(self) -> str:
@@ -385,8 +383,8 @@ class Entry:
 
     @property
     def note(self) -> str:
-        """The note's text; empty for a decision."""
-        return self.recorded.text if self.recorded.is_note else ""
+        """The note's text; for a decision, what a person noted beside it."""
+        return self.recorded.text if self.recorded.is_note else self.remark
 
     @property
     def recalled(self) -> tuple[str, ...]:
@@ -434,8 +432,6 @@ class Entry:
             as_of=instant,
             edited=self.edited,
             archived=self.archived,
-            line=self.line,
-            path=self.path,
         )
 
 
@@ -468,8 +464,6 @@ def fold(
     as_of: datetime | None = None,
     edited: tuple[str, ...] = (),
     archived: bool = False,
-    line: int = 0,
-    path: str = "",
 ) -> Entry | None:
     """What an entry is: its decision and those of its additions that were known by ``as_of``.
 
@@ -482,8 +476,6 @@ def fold(
         as_of: aware UTC; None means now, where everything stored is known.
         edited: the fields that a person changed in the file.
         archived: whether the entry stands in the archive.
-        line: its line in the file.
-        path: the file.
 
     Returns:
         The entry, or None if the decision itself was made later than ``as_of``.
@@ -509,14 +501,13 @@ def fold(
             sorted(state.outcomes.values(), key=lambda o: (o.horizon != primary, o.horizon))
         ),
         reflection=state.reflection,
+        remark=state.remark,
         links=state.links,
         tags=state.tags or tuple(recorded.extra.get("tags", ())),
         reason=state.reason,
         hidden=state.hidden,
         edited=edited,
         archived=archived,
-        line=line,
-        path=path,
     )
 
 
@@ -528,6 +519,7 @@ class _State:
     outcomes: dict[int, Outcome] = field(default_factory=dict)
     primary: int | None = None
     reflection: str = ""
+    remark: str = ""
     links: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     reason: str = ""
@@ -548,6 +540,8 @@ class _State:
             case Act.REOPEN:
                 self.status = Status.PENDING
                 self._drop_lesson()
+            case Act.REMARK:
+                self.remark = addition.text
             case Act.FORGET:
                 self.hidden, self.reason = True, str(addition.data.get("reason", ""))
 
