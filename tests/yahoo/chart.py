@@ -36,6 +36,7 @@ class Answer:
     status: int
     body: str
     type: str = "application/json"
+    retry_after: int | None = None
 
 
 def _error(status: int, code: str, description: str) -> Answer:

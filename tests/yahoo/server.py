@@ -6,27 +6,29 @@ certificate of its own, so that the real yfinance client runs against it unchang
 other host is refused.
 """
 
-import json
 import os
 import ssl
+import subprocess
+import sys
 import tempfile
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Self
-from urllib.parse import parse_qs, unquote, urlsplit
 
 import trustme
+from curl_cffi.requests import Session
 
-from tests.yahoo.chart import Answer, Fault, Question, answer
+from tests.yahoo.chart import BROKEN, Answer, Fault, Question, answer
 from tests.yahoo.market import Action, Dividend, Split, as_of, rows_of, venue_of
+from tests.yahoo.wire import Local, Port
 
-CHART = "/v8/finance/chart/"
+ROOT = Path(__file__).parents[2]
 ANY = "*"
+COOKIE = "cookie"  # in place of a symbol: the cookie and the crumb
 
 
 @dataclass(slots=True)
@@ -36,7 +38,7 @@ class Order:
     symbol: str
     fault: Fault
     times: int | None = None
-    seconds: float = 30.0
+    seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +72,7 @@ class YahooServer:
         authority.cert_pem.write_to_path(self.authority)
         self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         authority.issue_cert("*.yahoo.com", "*.finance.yahoo.com").configure_cert(self.tls)
-        self._http = _Http(("127.0.0.1", port), _Handler)
+        self._http = Port(("127.0.0.1", port))
         self._http.yahoo = self
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True)
 
@@ -103,14 +105,36 @@ class YahooServer:
     def child_environment(self) -> dict[str, str]:
         """The whole environment of such a process: this one's, without its proxies."""
         kept = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}
-        return kept | self.environment()
+        paths = os.pathsep.join(filter(None, (str(ROOT), kept.get("PYTHONPATH"))))
+        return kept | self.environment() | {"PYTHONPATH": paths}
+
+    def session(self) -> Session:
+        """A session for yfinance in this very process, that finds Yahoo here."""
+        return Local(self.url)
+
+    def run(self, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+        """Run this Python with arguments, in another process that takes this server for Yahoo."""
+        given: dict[str, Any] = {"env": self.child_environment(), "capture_output": True}
+        command = [sys.executable, *arguments]
+        return subprocess.run(command, text=True, check=False, **(given | options))
 
     def fault(
-        self, symbol: str, fault: Fault | str, *, times: int | None = None, seconds: float = 30.0
+        self,
+        symbol: str,
+        fault: Fault | str,
+        *,
+        times: int | None = None,
+        seconds: float | None = None,
     ) -> None:
         """Let a symbol (``*``: any) suffer a fault for so many requests, or until further notice.
 
         yfinance asks again at once after any status from 400 on: it uses up two of ``times``.
+
+        Args:
+            symbol: as Yahoo has it; ``cookie`` is what yfinance asks for before any symbol.
+            fault: what goes wrong.
+            times: how often.
+            seconds: how slow (30 by default), or what a rate limit says in Retry-After.
         """
         with self._lock:
             self._orders.append(Order(symbol, Fault(fault), times, seconds))
@@ -153,29 +177,40 @@ class YahooServer:
         return self.now or datetime.now(UTC)
 
     def chart(self, question: Question) -> Answer:
-        """Answer one request to the chart endpoint, and note it."""
+        """Answer one request to the chart endpoint, and note it before it is answered."""
         with self._lock:
             order = self._next_order(question.symbol)
             actions: Sequence[Action] = tuple(self._actions.get(question.symbol, ()))
-        fault = order.fault if order else None
-        if order and fault is Fault.SLOW:
-            self._stopping.wait(order.seconds)
-        said = answer(question, self._now(), actions, fault)
+        said = answer(question, self._now(), actions, order.fault if order else None)
+        if order and order.seconds is not None and order.fault is Fault.RATE_LIMIT:
+            said = replace(said, retry_after=int(order.seconds))
+        noted = Request(
+            symbol=question.symbol,
+            period1=question.period1,
+            period2=question.period2,
+            status=said.status,
+            fault=order.fault if order else None,
+        )
         with self._lock:
-            self._log.append(
-                Request(
-                    symbol=question.symbol,
-                    period1=question.period1,
-                    period2=question.period2,
-                    status=said.status,
-                    fault=fault,
-                )
-            )
+            self._log.append(noted)
+        self._be_slow(order)
         return said
+
+    def cookie(self, said: Answer) -> Answer:
+        """Answer a request for the cookie or the crumb."""
+        with self._lock:
+            order = self._next_order(COOKIE)
+        self._be_slow(order)
+        return BROKEN.get(order.fault, said) if order else said
+
+    def _be_slow(self, order: Order | None) -> None:
+        if order and order.fault is Fault.SLOW:
+            self._stopping.wait(30.0 if order.seconds is None else order.seconds)
 
     def _next_order(self, symbol: str) -> Order | None:
         for order in self._orders:
-            if order.symbol in (ANY, symbol) and order.times != 0:
+            wanted = (COOKIE,) if symbol == COOKIE else (ANY, symbol)
+            if order.symbol in wanted and order.times != 0:
                 if order.times is not None:
                     order.times -= 1
                 return order
@@ -202,7 +237,7 @@ class YahooServer:
         elif "dividend" in order:
             self.dividend(symbol, date.fromisoformat(order["date"]), float(order["dividend"]))
         else:
-            times, seconds = order.get("times"), float(order.get("seconds", 30.0))
+            times, seconds = order.get("times"), order.get("seconds")
             self.fault(symbol, order["fault"], times=times, seconds=seconds)
 
     def state(self) -> dict[str, Any]:
@@ -217,86 +252,3 @@ class YahooServer:
                 ],
                 "requests": dict(Counter(r.symbol for r in self._log)),
             }
-
-
-class _Http(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
-    yahoo: YahooServer
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """A client that hangs up (its time-out passed) is no news."""
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    timeout = 60
-    server: _Http
-
-    def do_CONNECT(self) -> None:
-        """Become Yahoo on this connection: end TLS and answer what comes through it."""
-        host = self.path.rpartition(":")[0]
-        if not host.endswith(".yahoo.com"):
-            self.send_error(403, "only Yahoo is here")
-            return
-        self.send_response(200, "Connection established")
-        self.end_headers()
-        self.request = self.server.yahoo.tls.wrap_socket(self.connection, server_side=True)
-        self.setup()
-        self.close_connection = False
-
-    def finish(self) -> None:
-        super().finish()
-        self.request.close()
-
-    def do_GET(self) -> None:
-        url = urlsplit(self.path)
-        yahoo = self.server.yahoo
-        if url.path.startswith(CHART):
-            asked = {name: values[-1] for name, values in parse_qs(url.query).items()}
-            question = Question(
-                symbol=unquote(url.path.removeprefix(CHART)),
-                period1=int(asked["period1"]) if "period1" in asked else None,
-                period2=int(asked["period2"]) if "period2" in asked else None,
-                range=asked.get("range"),
-            )
-            self._say(yahoo.chart(question))
-        elif url.path == "/_control":
-            self._say(Answer(200, json.dumps(yahoo.state())))
-        elif url.path == "/v1/test/getcrumb":
-            self._say(Answer(200, "crumb", "text/plain"))
-        elif url.path == "/":
-            self._say(Answer(404, "", "text/html"), cookie=True)
-        else:
-            self._say(Answer(200, "{}"))
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        if self.path != "/_control":
-            self._say(Answer(200, "{}"))
-            return
-        try:
-            orders = json.loads(body)
-            for order in orders if isinstance(orders, list) else [orders]:
-                self.server.yahoo.control(order)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            self._say(Answer(400, json.dumps({"error": str(error)})))
-        else:
-            self._say(Answer(200, json.dumps(self.server.yahoo.state())))
-
-    def _say(self, said: Answer, *, cookie: bool = False) -> None:
-        if said.status == 0:
-            self.close_connection = True
-            return
-        body = said.body.encode()
-        self.send_response(said.status)
-        self.send_header("Content-Type", said.type)
-        self.send_header("Content-Length", str(len(body)))
-        if cookie:
-            year = "Expires=Thu, 31 Dec 2037 23:59:59 GMT"
-            self.send_header("Set-Cookie", f"A3=local; Domain=.yahoo.com; Path=/; {year}")
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Stay silent; ``requests`` tells."""
