@@ -5,6 +5,7 @@ patched: a span that it does not cover is asked for again together with what it 
 may be shared by processes; any file may be deleted at any time, at the cost of one request.
 """
 
+import hashlib
 import json
 import logging
 import os
@@ -12,8 +13,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from itertools import pairwise
-from math import isfinite
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, Protocol, runtime_checkable
@@ -29,7 +28,7 @@ from tradmem.model import TICKER
 
 # A date is over everywhere on earth 36 h after it began in UTC, and final 2 h later at most.
 FINAL_AFTER = timedelta(hours=38)
-FRESH = timedelta(hours=1)  # under 2 h: what is final now was closed when it was fetched
+FRESH = timedelta(minutes=30)  # under 2 h: what is final now was closed when it was fetched
 KEEP = timedelta(days=7)
 _FORMAT = 1
 _log = logging.getLogger(__name__)
@@ -238,8 +237,13 @@ def _save(path: Path, kept: _Kept) -> None:
         "close": pa.array(bars.closes, pa.float64()),
         "raw_close": pa.array(bars.raw_closes, pa.float64()),
     }
-    table = pa.table(columns).replace_schema_metadata({"tradmem": json.dumps(head)})
+    text = json.dumps(head)
+    table = pa.table(columns).replace_schema_metadata({"tradmem": text, "sha256": _digest(text)})
     pq.write_table(table, path, write_page_checksum=True)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _load(path: Path) -> _Kept:
@@ -250,12 +254,16 @@ def _load(path: Path) -> _Kept:
     """
     with pq.ParquetFile(path, page_checksum_verification=True) as file:
         table = file.read()
-    head: dict[str, Any] = json.loads(table.schema.metadata[b"tradmem"])
-    dates, closes, raw_closes = (table.column(i).to_pylist() for i in range(3))
-    if head["v"] != _FORMAT or not all(isfinite(close) and close > 0 for close in closes):
-        raise ValueError("not the bars that were written")
-    if any(earlier >= later for earlier, later in pairwise(dates)):
-        raise ValueError("the dates are out of order")
+    metadata = table.schema.metadata or {}
+    text = metadata[b"tradmem"].decode()
+    if metadata[b"sha256"].decode() != _digest(text):
+        raise ValueError("its description was damaged")
+    head: dict[str, Any] = json.loads(text)
+    if head["v"] != _FORMAT:
+        raise ValueError(f"it has format {head['v']}, not {_FORMAT}")
+    dates, closes, raw_closes = (
+        table.column(name).to_pylist() for name in ("date", "close", "raw_close")
+    )
 
     def events(name: str) -> dict[date, float]:
         return {date.fromisoformat(day): float(value) for day, value in head[name].items()}
