@@ -160,7 +160,7 @@ class YahooServer:
             self._orders, self._actions, self._log, self.now = [], {}, [], None
 
     def requests(self, symbol: str = ANY) -> list[Request]:
-        """The requests to the chart endpoint so far, in the order of their answers."""
+        """The requests to the chart endpoint so far, as they came."""
         with self._lock:
             return [r for r in self._log if symbol in (ANY, r.symbol)]
 
