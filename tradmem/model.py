@@ -13,6 +13,7 @@ from datetime import date as Date  # noqa: N812 - `date` is the name of a field 
 from datetime import datetime
 from enum import StrEnum
 from math import isfinite, sqrt
+from types import MappingProxyType
 from typing import Any
 
 from tradmem.clock import format_instant, last_instant, parse_date, parse_instant
@@ -20,6 +21,7 @@ from tradmem.errors import UsageError
 
 TICKER = re.compile(r"\^?[A-Z0-9][A-Z0-9.&=_^-]{0,31}\Z", re.ASCII)
 MARKET = "*"  # the ticker of a note on the whole market
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Rating(StrEnum):

@@ -34,9 +34,11 @@ FAULTS = {
     "ZERO": Fault.ZERO_VOLUME_LAST,
     "DUPLICATE": Fault.DUPLICATE_LAST,
     "HALF": Fault.HALF_BAR,
+    "IMOEX.ME": Fault.ZERO_VOLUME_LAST,
 }
 SYMBOLS = [*(AT_YAHOO.get(ticker, ticker) for ticker in WORLD), "CBA.AX", *FAULTS]
 SYMBOLS += ["TWICE", "CALM", "KO", "SPLIT", "LATE"]
+PLAIN = [f"PLAIN{n}" for n in range(6)]
 MANY = [f"MANY{n}" for n in range(20)]
 
 
@@ -70,8 +72,12 @@ def plan() -> list[dict]:
         *(fault(symbol, Fault.RATE_LIMIT) for symbol in MANY),
         fetch("storm", MANY, retries=3, backoff=2, patience=0.3),
         fault("cookie", Fault.SLOW, seconds=20),
-        fetch("no cookie", ["PLAIN"]),
+        fetch("no cookie", PLAIN, workers=1),
         order(mend="cookie"),
+        fault("SICK", Fault.ERROR),
+        fault("FINE1", Fault.SLOW, times=1, seconds=0.5),
+        fetch("one sick", ["SICK", "FINE1", "FINE2"], workers=1, patience=0.3),
+        fetch("fund", ["VFIAX"]),
         order(symbol="SPLIT", split=4, date="2026-10-20"),
         order(symbol="SPLIT", split=0.5, date="2026-11-05"),
         order(symbol="SPLIT", dividend=3.5, date="2026-10-28"),
@@ -212,6 +218,12 @@ def test_a_last_row_without_a_trade_is_no_bar(seen: Seen, symbol: str) -> None:
     )
 
 
+def test_a_volume_of_zero_says_nothing_of_an_index_or_a_fund(seen: Seen) -> None:
+    """Whose symbols look like a share's; a fund has no volume on any day."""
+    assert seen.answer("faults", "IMOEX.ME")["closes"] == seen.within("IMOEX.ME", *AUTUMN)
+    assert len(seen.answer("fund", "VFIAX")["closes"]) == 29
+
+
 def test_a_duplicated_last_row_is_one_bar(seen: Seen) -> None:
     assert seen.answer("faults", "DUPLICATE")["closes"] == seen.within("DUPLICATE", *AUTUMN)
 
@@ -243,9 +255,17 @@ def test_a_rate_limit_on_everything_ends_the_asking(seen: Seen) -> None:
     assert seen.steps["storm"]["seconds"] < 3
 
 
+def test_one_sick_symbol_keeps_no_other_from_being_asked_for(seen: Seen) -> None:
+    """Long after our patience with the first has ended."""
+    assert seen.answer("one sick", "SICK")["fault"] == "server error"
+    assert "closes" in seen.answer("one sick", "FINE1")
+    assert "closes" in seen.answer("one sick", "FINE2")
+
+
 def test_a_cookie_that_does_not_come_delays_no_prices(seen: Seen) -> None:
-    assert "closes" in seen.answer("no cookie", "PLAIN")
-    assert seen.steps["no cookie"]["seconds"] < 5
+    """One time-out for the cookie, not one for each symbol, and none of yfinance's 30 seconds."""
+    assert all("closes" in seen.answer("no cookie", symbol) for symbol in PLAIN)
+    assert 1 < seen.steps["no cookie"]["seconds"] < 5
 
 
 def test_raw_closes_undo_every_split_up_to_now(seen: Seen) -> None:

@@ -115,6 +115,7 @@ INDICES = {
     "000001.SS": SUFFIXES["SS"],
     "399001.SZ": SUFFIXES["SZ"],
     "FTSEMIB.MI": SUFFIXES["MI"],
+    "IMOEX.ME": _venue("weekdays", "Europe/Moscow", "RUB", "10:00", "18:45"),
 }
 CRYPTO_QUOTES = ("USD", "EUR", "USDT", "USDC", "BTC", "GBP", "JPY")
 
@@ -132,6 +133,8 @@ def venue_of(symbol: str) -> Venue:
         return replace(CRYPTO, currency=quote, volatility=0.03)
     if symbol == "SPY":
         return replace(NEW_YORK, kind="ETF")
+    if len(symbol) == 5 and symbol.isalpha() and symbol.endswith("X"):
+        return replace(NEW_YORK, kind="MUTUALFUND")
     return SUFFIXES.get(symbol.rpartition(".")[2] if "." in symbol else "", NEW_YORK)
 
 
@@ -238,7 +241,7 @@ def rows_of(symbol: str, until: date, actions: Sequence[Action] = ()) -> list[Ro
             factors[:earlier] = [factor * cut for factor in factors[:earlier]]
         elif not action.applied:
             closes[:earlier] = [close * action.ratio for close in closes[:earlier]]
-    traded = venue.kind in ("EQUITY", "ETF", "CRYPTOCURRENCY")
+    traded = venue.kind not in ("CURRENCY", "MUTUALFUND")  # these have a volume of zero each day
     return [
         Row(
             day=day,

@@ -28,7 +28,7 @@ from tests.yahoo.wire import Local, Port
 
 ROOT = Path(__file__).parents[2]
 ANY = "*"
-COOKIE = "cookie"  # in place of a symbol: the cookie and the crumb
+COOKIE = "cookie"  # in place of a symbol: what yfinance asks for before a chart
 
 
 @dataclass(slots=True)
@@ -197,7 +197,7 @@ class YahooServer:
         return said
 
     def cookie(self, said: Answer) -> Answer:
-        """Answer a request for the cookie or the crumb."""
+        """Answer a request for anything but a chart: all that yfinance asks for on its cookie."""
         with self._lock:
             order = self._next_order(COOKIE)
         self._be_slow(order)

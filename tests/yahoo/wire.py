@@ -77,7 +77,7 @@ class _Connection(BaseHTTPRequestHandler):
         elif url.path == "/v1/test/getcrumb":
             self._say(yahoo.cookie(Answer(200, "crumb", "text/plain")))
         else:
-            self._say(Answer(200, "{}"))
+            self._say(yahoo.cookie(Answer(200, "{}")))
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
