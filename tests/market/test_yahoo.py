@@ -35,10 +35,11 @@ FAULTS = {
     "DUPLICATE": Fault.DUPLICATE_LAST,
     "HALF": Fault.HALF_BAR,
     "IMOEX.ME": Fault.ZERO_VOLUME_LAST,
+    "SILENT": Fault.NO_VOLUMES,
 }
-SYMBOLS = [*(AT_YAHOO.get(ticker, ticker) for ticker in WORLD), "CBA.AX", *FAULTS]
-SYMBOLS += ["TWICE", "CALM", "KO", "SPLIT", "LATE"]
 PLAIN = [f"PLAIN{n}" for n in range(6)]
+SYMBOLS = [*(AT_YAHOO.get(ticker, ticker) for ticker in WORLD), "CBA.AX", *FAULTS]
+SYMBOLS += [*PLAIN, "TWICE", "CALM", "KO", "SPLIT", "LATE"]
 MANY = [f"MANY{n}" for n in range(20)]
 
 
@@ -57,6 +58,9 @@ def plan() -> list[dict]:
 
     return [
         order(now=EVENING),
+        fault("cookie", Fault.SLOW, seconds=20),
+        fetch("no cookie", PLAIN, workers=1),
+        order(mend="cookie"),
         fetch("world", WORLD, timeout=20.0, aliases={"OLDNAME": "AAPL"}),
         fetch("crash", ["JNJ"], ["2008-09-01", "2008-10-31"]),
         fetch("sydney", ["CBA.AX"], ["2026-11-10", "2026-11-10"]),
@@ -71,9 +75,6 @@ def plan() -> list[dict]:
         fetch("told to wait", ["WAIT"], retries=5, patience=2.0),
         *(fault(symbol, Fault.RATE_LIMIT) for symbol in MANY),
         fetch("storm", MANY, retries=3, backoff=2, patience=0.3),
-        fault("cookie", Fault.SLOW, seconds=20),
-        fetch("no cookie", PLAIN, workers=1),
-        order(mend="cookie"),
         fault("SICK", Fault.ERROR),
         fault("FINE1", Fault.SLOW, times=1, seconds=0.5),
         fetch("one sick", ["SICK", "FINE1", "FINE2"], workers=1, patience=0.3),
@@ -219,8 +220,9 @@ def test_a_last_row_without_a_trade_is_no_bar(seen: Seen, symbol: str) -> None:
 
 
 def test_a_volume_of_zero_says_nothing_of_an_index_or_a_fund(seen: Seen) -> None:
-    """Whose symbols look like a share's; a fund has no volume on any day."""
-    assert seen.answer("faults", "IMOEX.ME")["closes"] == seen.within("IMOEX.ME", *AUTUMN)
+    """Whose symbols look like a share's. And zero on all days means that none is reported."""
+    for symbol in ("IMOEX.ME", "SILENT"):
+        assert seen.answer("faults", symbol)["closes"] == seen.within(symbol, *AUTUMN)
     assert len(seen.answer("fund", "VFIAX")["closes"]) == 29
 
 

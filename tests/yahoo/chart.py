@@ -24,6 +24,7 @@ class Fault(StrEnum):
     EMPTY = "empty"  # status 200 and no rows
     NAN_LAST = "nan_last"
     ZERO_VOLUME_LAST = "zero_volume_last"
+    NO_VOLUMES = "no_volumes"
     DUPLICATE_LAST = "duplicate_last"
     STALE_YEAR = "stale_year"  # the rows of the year before
     HALF_BAR = "half_bar"  # the last row is still live
@@ -97,19 +98,20 @@ def answer(
 def _dirty(rows: list[Row], venue: Venue, fault: Fault | None) -> list[Row]:
     if not rows:
         return rows
-    last = rows[-1]
+    last, tail = rows[-1], rows[-1:]
     match fault:
+        case Fault.NO_VOLUMES:
+            return [replace(row, volume=None) for row in rows]
         case Fault.NAN_LAST:
-            return [*rows[:-1], replace(last, close=None, adjusted=None, volume=None)]
+            tail = [replace(last, close=None, adjusted=None, volume=None)]
         case Fault.ZERO_VOLUME_LAST:
-            return [*rows[:-1], replace(last, volume=0)]
+            tail = [replace(last, volume=0)]
         case Fault.DUPLICATE_LAST:
             again = int(venue.closed(last.day).timestamp()) - 1
-            return [*rows, replace(last, at=again, volume=(last.volume or 0) + 7)]
+            tail = [last, replace(last, at=again, volume=(last.volume or 0) + 7)]
         case Fault.HALF_BAR:
-            return [*rows[:-1], half(last, rows[-2] if len(rows) > 1 else last, last.at + 5400)]
-        case _:
-            return rows
+            tail = [half(last, rows[-2] if len(rows) > 1 else last, last.at + 5400)]
+    return [*rows[:-1], *tail]
 
 
 def _chart(

@@ -122,20 +122,19 @@ CRYPTO_QUOTES = ("USD", "EUR", "USDT", "USDC", "BTC", "GBP", "JPY")
 
 def venue_of(symbol: str) -> Venue:
     """Where a Yahoo symbol trades; New York if nothing else fits."""
+    base, dash, quote = symbol.rpartition("-")
     if symbol in INDICES or symbol.startswith("^"):
         return replace(INDICES.get(symbol, NEW_YORK), kind="INDEX", volatility=0.01, start=5000.0)
     if symbol.endswith("=X"):
         return replace(FX, currency=symbol[-5:-2], volatility=0.005)
     if symbol.endswith("=F"):
         return FUTURES
-    base, dash, quote = symbol.rpartition("-")
     if dash and base and quote in CRYPTO_QUOTES:
         return replace(CRYPTO, currency=quote, volatility=0.03)
-    if symbol == "SPY":
-        return replace(NEW_YORK, kind="ETF")
-    if len(symbol) == 5 and symbol.isalpha() and symbol.endswith("X"):
-        return replace(NEW_YORK, kind="MUTUALFUND")
-    return SUFFIXES.get(symbol.rpartition(".")[2] if "." in symbol else "", NEW_YORK)
+    suffix = symbol.rpartition(".")[2] if "." in symbol else ""
+    fund = len(symbol) == 5 and symbol.isalpha() and symbol.endswith("X")
+    kind = "ETF" if symbol == "SPY" else "MUTUALFUND" if fund else "EQUITY"
+    return replace(SUFFIXES.get(suffix, NEW_YORK), kind=kind)
 
 
 @cache
