@@ -247,6 +247,7 @@ def _message(play, body):  # noqa: PLR0911, PLR0912
 class _Handler(BaseHTTPRequestHandler):
     owner: ModelServer
     protocol_version = "HTTP/1.1"
+    wbufsize = 1 << 16  # head and body in one packet, or each answer waits 40 ms for an ACK
 
     def log_message(self, *args):
         pass

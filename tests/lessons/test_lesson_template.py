@@ -32,9 +32,9 @@ def findings(entry):
 
 def test_every_combination_passes_the_checks():
     """All ratings, sizes, signs, flags and holdings against the same checks as a model's text."""
-    alphas = (None, -0.4, -0.05, -0.022, -0.0209, -0.004, 0.0, 0.0003, 0.015, 0.0211, 0.045, 3.0)
+    alphas = (None, -0.4, -0.05, -0.0209, -0.004, 0.0, 0.0003, 0.0211, 3.0)
     for rating, alpha, raw, flags, held in product(
-        RATINGS, alphas, (-0.03, 0.0, 0.0004, 0.06), FLAGS, ((5, 5), (3, 5), (1, 5), (7, 5), (1, 1))
+        RATINGS, alphas, (-0.03, 0.0, 0.06), FLAGS, ((5, 5), (1, 5), (7, 5))
     ):
         entry = settled(rating, raw, alpha, flags=flags, sessions=held[0], horizon=held[1])
         assert findings(entry) == (), lesson_text(entry)

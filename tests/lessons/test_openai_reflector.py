@@ -435,7 +435,7 @@ def test_two_hundred_entries_against_every_fault_at_random(tmp_path, seed):
     ][:200]
     due, stored, runs = list(cases), {}, 0
     exchanges = Exchanges(tmp_path / "exchanges.jsonl", keep=5_000)
-    options = {"timeout": 0.4, "concurrency": 8, "retries": 3, "exchanges": exchanges}
+    options = {"timeout": 0.4, "concurrency": 16, "retries": 2, "exchanges": exchanges}
     with playing(chaos(seed), server_options={"slowness": 0.8}, **options) as (server, reflector):
         while due and runs < 10:
             runs += 1

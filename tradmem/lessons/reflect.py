@@ -39,7 +39,7 @@ class Case:
     related: tuple[Entry, ...] = ()
 
     def __post_init__(self) -> None:
-        if not self.entry.outcomes:
+        if self.entry.outcome is None:
             raise UsageError(f"entry {self.entry.id} has no outcome; resolve it before reflecting")
 
 
