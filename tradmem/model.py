@@ -20,8 +20,8 @@ from tradmem.clock import format_instant, last_instant, parse_date, parse_instan
 from tradmem.errors import UsageError
 
 TICKER = re.compile(r"\^?[A-Z0-9][A-Z0-9.&=_^-]{0,31}\Z", re.ASCII)
-MARKET = "*"  # the ticker of a note on the whole market
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+MARKET = "*"  # the ticker of a note on the whole market
 
 
 class Rating(StrEnum):
@@ -170,7 +170,7 @@ class Decision:
     recalled_as_of: datetime | None = None
     cited: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
-    extra: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def key(self) -> tuple[Date, str, str, int]:
@@ -179,7 +179,12 @@ class Decision:
 
     @property
     def known_at(self) -> datetime:
-        """When the decision was made; the date's last instant where no time is known."""
+        """When it was made; the date's last instant where no time is known.
+
+        A note is known from the instant at which it was stored.
+        """
+        if self.is_note and self.recorded_at:
+            return self.recorded_at
         return self.decided_at or last_instant(self.date)
 
 
@@ -231,7 +236,7 @@ class Outcome:
     alpha_beta: float | None = None
     source: str = ""
     flags: tuple[str, ...] = ()
-    extra: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def known_on(self) -> Date:
@@ -279,6 +284,7 @@ class Act(StrEnum):
     REFLECTION = "reflection"
     UNRESOLVABLE = "unresolvable"
     REOPEN = "reopen"
+    REMARK = "remark"
     FORGET = "forget"
 
 
@@ -300,7 +306,7 @@ class Addition:
     known_at: datetime | None = None
     outcome: Outcome | None = None
     text: str = ""
-    data: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+    data: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -325,28 +331,29 @@ class Entry:
         status: how far it has come.
         outcomes: the latest outcome of each horizon, the primary one first.
         reflection: the lesson; empty where there is none.
+        remark: what a person noted below the decision.
         links: ids of the entries that the lesson builds on.
         tags: short words for what the lesson is about.
         reason: why it is unresolvable, or hidden from recall.
         hidden: whether recall leaves it out (forgotten, expired or superseded).
         edited: the fields that a person changed in the file.
         archived: whether it stands in the archive.
-        line: its line in the file, from 1; 0 where there is no file.
+        changed_at: the last instant, aware UTC, at which something of it became known.
     """
 
     recorded: Decision
+    changed_at: datetime
     additions: tuple[Addition, ...] = ()
     status: Status = Status.PENDING
     outcomes: tuple[Outcome, ...] = ()
     reflection: str = ""
+    remark: str = ""
     links: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     reason: str = ""
     hidden: bool = False
     edited: tuple[str, ...] = ()
     archived: bool = False
-    line: int = 0
-    path: str = ""
 
     @property
     def id(self) -> str:
@@ -385,8 +392,8 @@ class Entry:
 
     @property
     def note(self) -> str:
-        """The note's text; empty for a decision."""
-        return self.recorded.text if self.recorded.is_note else ""
+        """The note's text; for a decision, what a person noted beside it."""
+        return self.recorded.text if self.recorded.is_note else self.remark
 
     @property
     def recalled(self) -> tuple[str, ...]:
@@ -406,7 +413,8 @@ class Entry:
     @property
     def outcome(self) -> Outcome | None:
         """The outcome of the primary horizon."""
-        return self.outcomes[0] if self.outcomes and self.status is not Status.PENDING else None
+        open_states = (Status.PENDING, Status.UNRESOLVABLE)
+        return self.outcomes[0] if self.outcomes and self.status not in open_states else None
 
     @property
     def verdict(self) -> Verdict | None:
@@ -418,7 +426,7 @@ class Entry:
     def known_at(self) -> datetime | None:
         """When what it teaches became known, aware UTC; None while it teaches nothing."""
         if self.status is Status.NOTE:
-            return self.recorded.recorded_at or self.recorded.known_at
+            return self.recorded.known_at
         return self.outcome.known_at if self.outcome else None
 
     @property
@@ -427,15 +435,15 @@ class Entry:
         return self.known_at.date() if self.known_at else None
 
     def at(self, instant: datetime) -> "Entry | None":
-        """The entry as it stood at an earlier instant; None if it was not there yet."""
+        """The entry as it stood at an instant; None if it was not there yet."""
+        if instant >= self.changed_at:
+            return self
         return fold(
             self.recorded,
             self.additions,
             as_of=instant,
             edited=self.edited,
             archived=self.archived,
-            line=self.line,
-            path=self.path,
         )
 
 
@@ -468,8 +476,6 @@ def fold(
     as_of: datetime | None = None,
     edited: tuple[str, ...] = (),
     archived: bool = False,
-    line: int = 0,
-    path: str = "",
 ) -> Entry | None:
     """What an entry is: its decision and those of its additions that were known by ``as_of``.
 
@@ -482,41 +488,38 @@ def fold(
         as_of: aware UTC; None means now, where everything stored is known.
         edited: the fields that a person changed in the file.
         archived: whether the entry stands in the archive.
-        line: its line in the file.
-        path: the file.
 
     Returns:
         The entry, or None if the decision itself was made later than ``as_of``.
     """
-    made = recorded.recorded_at if recorded.is_note and recorded.recorded_at else recorded.known_at
-    if as_of is not None and made > as_of:
+    changed_at = recorded.known_at
+    if as_of is not None and changed_at > as_of:
         return None
+    dated = known(additions, recorded.horizon)
     if as_of is not None:
-        additions = tuple(
-            addition
-            for when, addition in known(additions, recorded.horizon)
-            if when is None or when <= as_of
-        )
+        dated = [(when, addition) for when, addition in dated if when is None or when <= as_of]
+    changed_at = max((when for when, _ in dated if when), default=changed_at)
+    additions = tuple(addition for _, addition in dated)
     state = _State(status=Status.NOTE if recorded.is_note else Status.PENDING)
     for addition in additions:
         state.take(addition, recorded)
     primary = state.primary
     return Entry(
         recorded=recorded,
-        additions=tuple(additions),
+        changed_at=max(changed_at, recorded.known_at),
+        additions=additions,
         status=state.status,
         outcomes=tuple(
             sorted(state.outcomes.values(), key=lambda o: (o.horizon != primary, o.horizon))
         ),
         reflection=state.reflection,
+        remark=state.remark,
         links=state.links,
         tags=state.tags or tuple(recorded.extra.get("tags", ())),
         reason=state.reason,
         hidden=state.hidden,
         edited=edited,
         archived=archived,
-        line=line,
-        path=path,
     )
 
 
@@ -528,6 +531,7 @@ class _State:
     outcomes: dict[int, Outcome] = field(default_factory=dict)
     primary: int | None = None
     reflection: str = ""
+    remark: str = ""
     links: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     reason: str = ""
@@ -548,6 +552,8 @@ class _State:
             case Act.REOPEN:
                 self.status = Status.PENDING
                 self._drop_lesson()
+            case Act.REMARK:
+                self.remark = addition.text
             case Act.FORGET:
                 self.hidden, self.reason = True, str(addition.data.get("reason", ""))
 

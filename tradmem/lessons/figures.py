@@ -118,7 +118,7 @@ def _figure(number: str, sign: str, scale: float, written: str = "") -> Figure:
     separators = re.sub(r"\d", "", digits)
     whole, decimals = (digits, "") if last < 0 else (digits[:last], digits[last + 1 :])
     repeated = len(separators) > 1 and len(set(separators)) == 1  # 1,234,567
-    if repeated or (separators == "," and len(decimals) == 3 and whole.strip("0")):  # noqa: PLR2004
+    if repeated or (separators == "," and len(decimals) == 3 and whole.strip("0")):
         whole, decimals = digits, ""
     value = float(re.sub(r"\D", "", whole) or "0") + (float(f"0.{decimals}") if decimals else 0.0)
     return Figure(

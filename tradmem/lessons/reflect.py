@@ -103,7 +103,7 @@ class Lesson:
 
     def ledger(self) -> dict[str, Any]:
         """Everything but the text, as JSON values for the addition's ``data``."""
-        out: dict[str, Any] = {"model": self.model, "sha256": self.sha256}
+        out: dict[str, Any] = {"model": self.model, "lesson": self.sha256}
         if self.links:
             out["links"] = list(self.links)
         if self.tags:

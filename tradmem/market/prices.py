@@ -1,11 +1,15 @@
-"""Where closes come from: the protocol of a price source, and sources in memory and in files."""
+"""Where closes come from: the protocol of a price source, and the rules for what is a bar."""
 
-from collections.abc import Mapping
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import date
-from typing import NamedTuple, Protocol, runtime_checkable
+from datetime import date, datetime
+from math import isfinite
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-from tradmem.errors import PriceError
+from tradmem.errors import PriceError, PriceFault, UsageError
+from tradmem.market.symbols import Aliases, kind_of
+from tradmem.model import NOTHING, AssetClass
 
 
 class Span(NamedTuple):
@@ -58,3 +62,132 @@ class PriceSource(Protocol):
             symbol's fault never costs another its answer.
         """
         ...
+
+
+class Row(NamedTuple):
+    """One row of a source, as it came.
+
+    Attributes:
+        day: a date, an instant (its own local date counts) or ISO text.
+        close: adjusted; anything but a finite number above 0 is no bar.
+        raw_close: unadjusted; None where the source has no other.
+        volume: as reported; None where it is not.
+    """
+
+    day: Any
+    close: Any
+    raw_close: Any = None
+    volume: Any = None
+
+
+def as_date(key: Any) -> date | None:
+    """The date of a row: an instant's own local date, never shifted to UTC; None for NaT.
+
+    Raises:
+        UsageError: the key is no date.
+    """
+    if isinstance(key, datetime):
+        return key.date() if key == key else None  # noqa: PLR0124 - only NaT differs from itself
+    if isinstance(key, date):
+        return key
+    text = str(key).strip()
+    if text in ("", "NaT", "nan", "None"):
+        return None
+    try:
+        return date.fromisoformat(text if len(text) == len("20260105") else text[:10])
+    except ValueError as error:
+        raise UsageError(f"{text[:40]!r} is no date; write dates like 2026-01-05") from error
+
+
+def price(value: Any) -> float | None:
+    """A close as a float; None for what is no price (missing, NaN, infinite, zero, negative)."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return number if isfinite(number) and number > 0 else None
+
+
+def make_bars(
+    symbol: str,
+    rows: Iterable[Row | tuple[Any, ...]],
+    *,
+    span: Span | None = None,
+    splits: Mapping[Any, Any] = NOTHING,
+    dividends: Mapping[Any, Any] = NOTHING,
+    currency: str | None = None,
+    basis: str = "total",
+    source: str = "",
+    aliases: Aliases = None,
+) -> Bars | PriceError:
+    """Bars from raw rows, by the rules that hold for every source.
+
+    A close that is missing, NaN, infinite, zero or negative is no bar, nor is an
+    equity's with a reported volume of zero. A date twice is one bar, the later row's.
+    Rows outside the span go; the rest is sorted.
+
+    Raises:
+        UsageError: a row has no date that can be read.
+    """
+    equity = kind_of(symbol, aliases) is AssetClass.EQUITY
+    found: dict[date, tuple[float, float]] = {}
+    for day, close, raw, volume in (Row(*row) for row in rows):
+        when, value = as_date(day), price(close)
+        if when is None or value is None or (span and not span.start <= when <= span.end):
+            continue
+        if equity and _is_zero(volume):
+            continue
+        found[when] = (value, price(raw) or value)
+    if not found:
+        return PriceError(PriceFault.NO_BARS, symbol, _dates(span))
+    days = sorted(found)
+    return Bars(
+        symbol=symbol,
+        dates=tuple(days),
+        closes=tuple(found[day][0] for day in days),
+        raw_closes=tuple(found[day][1] for day in days),
+        splits=_events(splits, span),
+        dividends=_events(dividends, span),
+        currency=currency,
+        basis=basis,
+        source=source,
+    )
+
+
+def cut_bars(bars: Bars, symbol: str, span: Span) -> Bars | PriceError:
+    """The part of longer bars that lies in a span, under the name that was asked for."""
+    low, high = bisect_left(bars.dates, span.start), bisect_right(bars.dates, span.end)
+    if low >= high:
+        return PriceError(PriceFault.NO_BARS, symbol, _dates(span))
+    return Bars(
+        symbol=symbol,
+        dates=bars.dates[low:high],
+        closes=bars.closes[low:high],
+        raw_closes=bars.raw_closes[low:high],
+        splits=_events(bars.splits, span),
+        dividends=_events(bars.dividends, span),
+        currency=bars.currency,
+        basis=bars.basis,
+        source=bars.source,
+    )
+
+
+def _is_zero(volume: Any) -> bool:
+    try:
+        return volume is not None and float(volume) == 0
+    except (TypeError, ValueError):
+        return False
+
+
+def _events(events: Mapping[Any, Any], span: Span | None) -> dict[date, float]:
+    """Splits or dividends by date, those in the span."""
+    found = {}
+    for key, value in events.items():
+        day, amount = as_date(key), price(value)
+        if day and amount and (span is None or span.start <= day <= span.end):
+            found[day] = amount
+    return found
+
+
+def _dates(span: Span | None) -> str:
+    return f"{span.start} to {span.end}" if span else ""
