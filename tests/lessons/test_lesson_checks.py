@@ -1,5 +1,4 @@
 """The checks on a lesson: each refuses what it is for, and lets sound prose through."""
-# ruff: noqa: RUF001 - other scripts are meant
 
 import pytest
 from hypothesis import given as drawn

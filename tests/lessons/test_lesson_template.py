@@ -13,7 +13,7 @@ from tradmem.lessons.checks import check
 from tradmem.lessons.figures import given as given_figures
 from tradmem.lessons.reflect import Case, Lesson, TemplateReflector, lesson_hash
 from tradmem.lessons.template import lesson_text, percent
-from tradmem.model import Decision, Entry, Rating, Verdict
+from tradmem.model import Decision, Rating, Verdict, fold
 
 RATINGS = (*Rating, None)
 FLAGS = ((), ("stopped",), ("no_benchmark",), ("currency", "asynchronous"), ("default_band",))
@@ -143,7 +143,7 @@ def test_the_reflector_answers_in_order_and_names_itself():
     assert all(isinstance(lesson, Lesson) for lesson in lessons)
     assert lessons[0].ledger() == {
         "model": "template",
-        "sha256": lesson_hash(lessons[0].text, "AAPL"),
+        "lesson": lesson_hash(lessons[0].text, "AAPL"),
     }
 
 
@@ -159,7 +159,7 @@ def test_equal_facts_give_equal_words_and_hashes_across_tickers_and_figures():
 def test_an_entry_without_an_outcome_is_no_case():
     decision = Decision(id="0" * 12, date=settled().date, ticker="NVDA", text="x")
     with pytest.raises(UsageError, match="has no outcome"):
-        Case(entry=Entry(recorded=decision))
+        Case(entry=fold(decision, []))
 
 
 def test_the_verdict_of_the_text_is_that_of_the_entry():

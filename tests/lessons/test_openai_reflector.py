@@ -316,7 +316,7 @@ def test_a_model_that_may_have_known_the_outcome_is_flagged(cutoff, hindsight):
     assert lesson.hindsight is hindsight
     assert lesson.ledger() == {
         "model": "m",
-        "sha256": lesson_hash(lesson.text, "NVDA"),
+        "lesson": lesson_hash(lesson.text, "NVDA"),
         "tags": ["earnings-beat", "momentum"],
         **({"hindsight": True} if hindsight else {}),
         **({"cutoff": cutoff.isoformat()} if cutoff else {}),
