@@ -115,7 +115,7 @@ def test_a_jump_of_the_benchmark_leaves_out_the_benchmark_alone():
 def test_a_ticker_without_closes_is_a_fault_of_the_brief():
     found = brief("NVDA", FramePrices({"SPY": walk(10, 1)}), after(FIRST))
     assert found.fault is PriceFault.UNKNOWN_SYMBOL
-    assert "NVDA" in str(found)
+    assert str(found) == "no prices for NVDA: unknown symbol (not in frame)"
     assert found.last is None
 
 
@@ -124,7 +124,7 @@ def test_a_missing_benchmark_is_told_and_leaves_the_own_figures():
     assert found.fault is PriceFault.UNKNOWN_SYMBOL
     assert found.year.benchmark is None
     assert found.year.strength == found.year.own
-    assert "SPY" in found.detail
+    assert "- no prices for SPY: unknown symbol (not in frame)" in str(found)
 
 
 def test_crypto_has_a_longer_year():

@@ -62,8 +62,9 @@ class Brief:
         year: over 250 sessions less the last 20, the "12-1 month" of the literature.
         volatility: of the last 60 sessions' returns, a year.
         from_high: distance from the highest close of 52 weeks, 0 or below.
-        fault: why closes are missing, the ticker's or else the benchmark's.
-        detail: the fault in one line.
+        missing: whose closes are missing, the ticker's or else the benchmark's.
+        fault: why they are.
+        detail: what the source said of it.
     """
 
     ticker: str
@@ -76,12 +77,18 @@ class Brief:
     year: Move | None = None
     volatility: float | None = None
     from_high: float | None = None
+    missing: str = ""
     fault: PriceFault | None = None
     detail: str = ""
 
+    @property
+    def error(self) -> PriceError | None:
+        """The fault as an exception that a policy may raise; None if nothing is missing."""
+        return PriceError(self.fault, self.missing, self.detail) if self.fault else None
+
     def __str__(self) -> str:
         if self.last is None:
-            return f"{self.ticker}: {self.detail or 'no closes'}."
+            return str(self.error or f"no prices for {self.ticker}")
         against = f", against {self.benchmark} (in brackets)" if self.benchmark else ""
         lines = [f"{self.ticker} up to the close of {self.last}{against}:"]
         for name, label in _MOVES.items():
@@ -96,8 +103,8 @@ class Brief:
             lines.append(f"- distance from the 52-week high: {percent(self.from_high)}")
         if self.sessions < NEEDED:
             lines.append(f"- only {self.sessions} closes are known")
-        if self.detail:
-            lines.append(f"- {self.detail}")
+        if self.error:
+            lines.append(f"- {self.error}")
         return "\n".join(lines)
 
     def to_json(self) -> dict[str, Any]:
@@ -149,9 +156,8 @@ def brief(
     found = known_closes(source, wanted, as_of, days=_DAYS, aliases=aliases)
     own = found[ticker]
     if isinstance(own, PriceError):
-        return Brief(ticker=ticker, benchmark=benchmark, fault=own.kind, detail=str(own))
+        return Brief(ticker=ticker, benchmark=benchmark, **_fault(own))
     other = found[benchmark] if benchmark else None
-    fault = other if isinstance(other, PriceError) else None
     bench = other if isinstance(other, Closes) else None
     return Brief(
         ticker=ticker,
@@ -164,9 +170,14 @@ def brief(
         year=_move(own, bench, YEAR, SKIPPED),
         volatility=_volatility(own, _SESSIONS_A_YEAR.get(kind_of(ticker, aliases), 252)),
         from_high=_from_high(own),
-        fault=fault.kind if fault else None,
-        detail=str(fault) if fault else "",
+        **_fault(other),
     )
+
+
+def _fault(found: Closes | PriceError | None) -> dict[str, Any]:
+    if not isinstance(found, PriceError):
+        return {}
+    return {"missing": found.symbol, "fault": found.kind, "detail": found.detail}
 
 
 def _move(own: Closes, benchmark: Closes | None, first: int, last: int = 0) -> Move | None:

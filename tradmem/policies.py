@@ -10,7 +10,6 @@ from datetime import date as Date  # noqa: N812 - `date` is the name of a field 
 from datetime import datetime
 
 from tradmem.briefing import NEEDED, Brief, Move
-from tradmem.errors import PriceError
 from tradmem.lessons.template import percent
 from tradmem.lessons.track import Track
 from tradmem.model import Entry, Rating, Verdict
@@ -76,8 +75,8 @@ def momentum_policy(situation: Situation) -> Call:
         PriceError: no closes can be had now; decide again later.
     """
     seen = situation.brief
-    if seen.fault and (seen.last is None or seen.fault.passing):
-        raise PriceError(seen.fault, seen.ticker, seen.detail)
+    if seen.error and (seen.last is None or seen.error.kind.passing):
+        raise seen.error
     if seen.year is None:
         return Call(None, _abstain(seen))
     first = by_strength(seen.year.strength)
