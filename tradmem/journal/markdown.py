@@ -106,7 +106,7 @@ class MarkdownJournal:
         self.timeout = timeout
         self._real = Path(os.path.realpath(self.path))
         self._log = Index(self._real)
-        self._archives: dict[Path, Index] = {}
+        self._archives: dict[int, Index] = {}
         self._threads = threading.RLock()
 
     def __repr__(self) -> str:
@@ -119,13 +119,16 @@ class MarkdownJournal:
 
     def archives(self) -> list[Path]:
         """The archive files that are there, the newest year first."""
+        return [index.path for index in self._archive_indexes()]
+
+    def _archive_indexes(self) -> list[Index]:
         pattern = re.compile(re.escape(self._real.stem) + r"-([0-9]{4})\.md\Z")
         try:
             names = os.listdir(self.archive_folder)  # noqa: PTH208 - names are all we need
         except (FileNotFoundError, NotADirectoryError):
             return []
         years = sorted((int(m[1]) for name in names if (m := pattern.match(name))), reverse=True)
-        return [self._archive(year).path for year in years]
+        return [self._archive(year) for year in years]
 
     # Writing
 
@@ -399,12 +402,15 @@ class MarkdownJournal:
         return str(self.path.parent / path.relative_to(self._real.parent))
 
     def _archive(self, year: int) -> Index:
-        path = self.archive_folder / f"{self._real.stem}-{year}.md"
-        return self._archives.setdefault(path, Index(path, archived=True))
+        index = self._archives.get(year)
+        if index is None:  # not setdefault: this is asked for every memory that is looked at
+            path = self.archive_folder / f"{self._real.stem}-{year}.md"
+            index = self._archives[year] = Index(path, archived=True)
+        return index
 
     def _all_archives(self, held: _Held) -> list[Index]:
         """The archives that are there, the newest year first, open."""
-        indexes = [self._archives[path] for path in self.archives()]
+        indexes = self._archive_indexes()
         for index in indexes:
             held.open(index)
         return indexes
