@@ -201,7 +201,7 @@ class Memory:
             agent=_agent(agent),
             decided_at=instant,
             recorded_at=now,
-            horizon=None if horizon is None else check_horizon(horizon),
+            horizon=check_horizon(self.settings.horizons[0] if horizon is None else horizon),
             recalled=recalled.ids if isinstance(recalled, Recall) else _ids(recalled),
             recalled_as_of=recalled.as_of if isinstance(recalled, Recall) else None,
             cited=_ids(cited),
@@ -273,24 +273,36 @@ class Memory:
         tickers: Iterable[str] | None = None,
         *,
         reflect: bool = True,
+        accept: Iterable[str] = (),
+        retry_unresolvable: bool = False,
+        recheck: bool = False,
         wait: float = 0,
         progress: Progress | None = None,
     ) -> ResolveReport:
         """Settle what has come due, and have the lessons written.
 
+        What a person asks for (the last of these arguments but two) is known from now on,
+        so a read as of an earlier instant still shows what was known then.
+
         Args:
             as_of: settle as if it were then; now by default, and never past the clock.
             tickers: only these; all by default.
             reflect: whether to have lessons written.
+            accept: ids of suspect entries whose closes are to be taken as they are.
+            retry_unresolvable: whether to ask again for what was given up.
+            recheck: whether to ask again for what has an outcome; a return or alpha that
+                differs by more than 5 basis points is added as a correction.
             wait: seconds to wait for another resolver of the same log.
             progress: called with what is going on, how many are done, and of how many.
 
         Raises:
             LogBusy: another process is resolving this log.
             LogError: the log cannot be read or written.
+            UnknownEntry: nothing has an id that is to be accepted.
         """
         instant = as_instant(as_of, self._now())
         only = None if tickers is None else {check_ticker(ticker) for ticker in tickers}
+        accepted = {self._entry(name).id for name in accept}
         run = Run(
             journal=self.journal,
             prices=lambda: self.prices,
@@ -300,16 +312,30 @@ class Memory:
             decided_at=self._decided_at,
             progress=progress or (lambda *_: None),
         )
-        with self.journal.resolving(wait):
-            entries = [
+
+        def wanted(entries: Iterable[Entry]) -> list[Entry]:
+            return [
                 entry
-                for entry in self.journal.unfinished()
+                for entry in entries
                 if (only is None or entry.ticker in only) and entry.recorded.known_at <= instant
             ]
-            settled = run.settle([e for e in entries if e.status is Status.PENDING], instant)
+
+        with self.journal.resolving(wait):
+            unfinished = wanted(self.journal.unfinished())
+            pending = [entry for entry in unfinished if entry.status is Status.PENDING]
+            others = self.settings.horizons[1:]
+            asks = run.asks(
+                pending=pending,
+                lacking=wanted(self.journal.lacking(others)) if others else (),
+                again=wanted(self.journal.entries()) if retry_unresolvable or recheck else (),
+                accepted=accepted,
+                retry_unresolvable=retry_unresolvable,
+                recheck=recheck,
+            )
+            settled = {entry.id: entry for entry in run.settle(asks, instant)}
             if reflect:
-                due = [e for e in entries if e.known_at is not None and e.known_at <= instant]
-                run.reflect([*due, *settled])
+                due = {e.id: e for e in unfinished if e.known_at and e.known_at <= instant}
+                run.reflect(list((due | settled).values()))
         return run.report()
 
     def due(self, entry: Entry) -> datetime | None:

@@ -413,7 +413,8 @@ class Entry:
     @property
     def outcome(self) -> Outcome | None:
         """The outcome of the primary horizon."""
-        return self.outcomes[0] if self.outcomes and self.status is not Status.PENDING else None
+        open_states = (Status.PENDING, Status.UNRESOLVABLE)
+        return self.outcomes[0] if self.outcomes and self.status not in open_states else None
 
     @property
     def verdict(self) -> Verdict | None:

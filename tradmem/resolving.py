@@ -1,7 +1,8 @@
 """One run over what is unfinished: settle what has come due, then have lessons written."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -66,6 +67,33 @@ class ResolveReport:
                 yield group.name, resolution
 
 
+CORRECTION = 0.0005  # a return or alpha that moved by less is the same number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """One outcome to ask for.
+
+    Attributes:
+        entry: whose.
+        horizon: in sessions.
+        by_person: whether a person asked again; the answer is then known when it came.
+        accept: whether a suspect outcome is to be taken.
+        recheck: whether an outcome stands, and only another one counts.
+    """
+
+    entry: Entry
+    horizon: int
+    by_person: bool = False
+    accept: bool = False
+    recheck: bool = False
+
+    @property
+    def standing(self) -> Outcome | None:
+        """The outcome that the entry has at this horizon."""
+        return next((o for o in self.entry.outcomes if o.horizon == self.horizon), None)
+
+
 @dataclass(slots=True, kw_only=True)
 class Run:
     """One run, half-way.
@@ -90,42 +118,109 @@ class Run:
         """What was done."""
         return ResolveReport(**{name: tuple(items) for name, items in self.found.items()})
 
-    def settle(self, pending: Sequence[Entry], as_of: datetime) -> list[Entry]:
-        """Give the pending entries their outcomes, in one write; those that got one."""
-        if not pending:
+    def primary(self, entry: Entry) -> int:
+        """The horizon that an entry is judged by: its own, that of its outcome, or the default."""
+        if entry.recorded.horizon:
+            return entry.recorded.horizon
+        return entry.outcomes[0].horizon if entry.outcomes else self.settings.horizons[0]
+
+    def asks(
+        self,
+        *,
+        pending: Iterable[Entry],
+        lacking: Iterable[Entry],
+        again: Iterable[Entry],
+        accepted: AbstractSet[str],
+        retry_unresolvable: bool,
+        recheck: bool,
+    ) -> list[Ask]:
+        """What to ask for.
+
+        Args:
+            pending: entries without an outcome, or whose outcome a person took back.
+            lacking: entries without an outcome at one of the settings' further horizons.
+            again: entries to go through for what a person asks again.
+            accepted: ids whose closes are to be taken as they are.
+            retry_unresolvable: whether to retry what was given up.
+            recheck: whether to recheck what has an outcome.
+        """
+        asks = [
+            Ask(
+                entry=entry,
+                horizon=self.primary(entry),
+                by_person=any(o.horizon == self.primary(entry) for o in entry.outcomes),
+                accept=entry.id in accepted,
+            )
+            for entry in pending
+        ]
+        asks += [
+            Ask(entry=entry, horizon=horizon, accept=entry.id in accepted)
+            for entry in lacking
+            for horizon in self.settings.horizons[1:]
+            if horizon not in {outcome.horizon for outcome in entry.outcomes}
+        ]
+        for entry in again:
+            if retry_unresolvable and entry.status is Status.UNRESOLVABLE:
+                asks.append(Ask(entry=entry, horizon=self.primary(entry), by_person=True))
+            elif recheck and entry.outcome:
+                asks += [
+                    Ask(entry=entry, horizon=outcome.horizon, recheck=True)
+                    for outcome in entry.outcomes
+                ]
+        return asks
+
+    def settle(self, asks: Sequence[Ask], as_of: datetime) -> list[Entry]:
+        """Ask for outcomes, all at once, and store them in one write.
+
+        Returns:
+            The entries that are due for a lesson now.
+        """
+        if not asks:
             return []
         from tradmem.market.settle import settle  # noqa: PLC0415 - loads numpy
 
-        self.progress("prices", 0, len(pending))
+        self.progress("prices", 0, len(asks))
         answers = settle(
-            [self._question(entry) for entry in pending],
+            [self._question(ask) for ask in asks],
             self.prices(),
             as_of=as_of,
             benchmarks=self.settings.benchmark,
             aliases=self.settings.aliases,
         )
-        self.progress("prices", len(pending), len(pending))
+        self.progress("prices", len(asks), len(asks))
         now = self.now()
         additions: list[tuple[str, Addition]] = []
-        for entry, answer in zip(pending, answers, strict=True):
-            addition = _addition(entry, answer, now)
+        for ask, answer in zip(asks, answers, strict=True):
+            addition = _addition(ask, answer, now)
             if addition:
-                additions.append((entry.id, addition))
+                additions.append((ask.entry.id, addition))
             elif not isinstance(answer, Outcome):
-                self._note(answer.kind.value, entry, answer.reason, answer.due)
+                self._tell(ask, answer)
         stored = self.journal.add(additions) if additions else []
-        for entry in stored:
-            self._note("settled" if entry.outcome else "unresolvable", entry, entry.reason)
-        return [entry for entry in stored if entry.status is Status.SETTLED]
+        for entry, (_, addition) in zip(stored, additions, strict=True):
+            gave_up = addition.kind == Act.UNRESOLVABLE
+            self._note("unresolvable" if gave_up else "settled", entry, entry.reason)
+        due = {entry.id: entry for entry in stored if entry.status is Status.SETTLED}
+        return list(due.values())
 
-    def _question(self, entry: Entry) -> "Question":
+    def _question(self, ask: Ask) -> "Question":
         from tradmem.market.question import Question  # noqa: PLC0415 - loads calendars
 
         return Question(
-            ticker=entry.ticker,
-            decided_at=entry.decided_at or self.decided_at(entry),
-            horizon=entry.recorded.horizon or self.settings.horizons[0],
+            ticker=ask.entry.ticker,
+            decided_at=ask.entry.decided_at or self.decided_at(ask.entry),
+            horizon=ask.horizon,
+            accepted_at=self.now() if ask.accept else None,
         )
+
+    def _tell(self, ask: Ask, answer: "Unsettled") -> None:
+        """Report why there is no outcome; a further horizon that is not due is no news."""
+        is_primary = ask.horizon == self.primary(ask.entry)
+        if is_primary and not ask.recheck:
+            self._note(answer.kind.value, ask.entry, answer.reason, answer.due)
+        elif answer.kind not in ("not_due", "unresolvable"):
+            reason = f"after {ask.horizon} sessions: {answer.reason}"
+            self._note(answer.kind.value, ask.entry, reason, answer.due)
 
     def reflect(self, due: Sequence[Entry]) -> None:
         """Have the lessons written, and store them a few at a time."""
@@ -167,18 +262,31 @@ class Run:
         self.found.setdefault(group, []).append(resolution)
 
 
-def _addition(entry: Entry, answer: "Outcome | Unsettled", now: datetime) -> Addition | None:
+def _addition(ask: Ask, answer: "Outcome | Unsettled", now: datetime) -> Addition | None:
     """What an answer adds to an entry, if anything."""
     if isinstance(answer, Outcome):
-        if entry.outcomes:  # a person typed `pending` again: known when the new answer came
-            flags = (*answer.flags, "asked_again")
-            answer = replace(answer, known_at=now, flags=flags)
+        flag = "asked_again" if ask.by_person else ""
+        if ask.recheck:
+            if ask.standing and _agree(ask.standing, answer):
+                return None
+            flag = "corrected"
+        if flag:
+            answer = replace(answer, known_at=now, flags=(*answer.flags, flag))
         return Addition(kind=Act.OUTCOME, at=now, outcome=answer)
-    if answer.kind == "unresolvable":
-        known_at = now if entry.outcomes else answer.known_at
+    if answer.kind == "unresolvable" and ask.entry.status is Status.PENDING and not ask.standing:
         data = {"reason": answer.reason}
+        known_at = now if ask.by_person else answer.known_at
         return Addition(kind=Act.UNRESOLVABLE, at=now, known_at=known_at, data=data)
     return None
+
+
+def _agree(standing: Outcome, fresh: Outcome) -> bool:
+    """Whether two outcomes tell the same returns, to within a rounding."""
+    if abs(standing.raw_return - fresh.raw_return) > CORRECTION:
+        return False
+    if standing.alpha is None or fresh.alpha is None:
+        return standing.alpha is fresh.alpha
+    return abs(standing.alpha - fresh.alpha) <= CORRECTION
 
 
 def _reflection(lesson: Lesson, now: datetime) -> Addition:

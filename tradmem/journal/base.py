@@ -97,6 +97,10 @@ class Journal(Protocol):
         """Those pending or settled, in file order; no repeats and no replaced revisions."""
         ...
 
+    def lacking(self, horizons: Sequence[int]) -> list[Entry]:
+        """Those with an outcome, in the log, that have none yet at one of some horizons."""
+        ...
+
     def memories(
         self,
         as_of: datetime,
@@ -206,3 +210,8 @@ def recency(entry: Entry) -> tuple[datetime, Date, str]:
     known_at = entry.known_at
     assert known_at is not None
     return (known_at, entry.date, entry.id)
+
+
+def lacks(entry: Entry, horizons: Sequence[int]) -> bool:
+    """Whether an entry has an outcome, but none at one of some horizons."""
+    return bool(entry.outcomes) and not set(horizons) <= {o.horizon for o in entry.outcomes}

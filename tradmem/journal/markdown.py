@@ -18,6 +18,7 @@ from tradmem.journal.base import (
     OnConflict,
     Stored,
     is_replaced,
+    lacks,
     newest_revisions,
     place,
 )
@@ -293,6 +294,12 @@ class MarkdownJournal:
         with self._reading() as held:
             found = self._log.unfinished(held.descriptor(self._log))
             return [entry for entry in found if not self._is_replaced(held, entry)]
+
+    def lacking(self, horizons: Sequence[int]) -> list[Entry]:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        with self._reading() as held:
+            found = self._log.entries(held.descriptor(self._log))
+            return [e for e in found if lacks(e, horizons) and not self._is_replaced(held, e)]
 
     def memories(
         self,

@@ -15,6 +15,7 @@ from tradmem.journal.base import (
     OnConflict,
     Stored,
     is_replaced,
+    lacks,
     newest_revisions,
     place,
 )
@@ -122,6 +123,11 @@ class RamJournal:
         with self._threads:
             found = (self._entries[number] for number in sorted(self._unfinished))
             return [entry for entry in found if not self._is_replaced(entry)]
+
+    def lacking(self, horizons: Sequence[int]) -> list[Entry]:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        with self._threads:
+            return [e for e in self._entries if lacks(e, horizons) and not self._is_replaced(e)]
 
     def memories(
         self,
