@@ -91,7 +91,7 @@ class Group(click.Group):
         args: Sequence[str] | None = None,
         prog_name: str | None = None,
         complete_var: str | None = None,
-        standalone_mode: bool = True,
+        standalone_mode: bool = True,  # noqa: ARG002 - the process always ends here
         windows_expand_args: bool = False,
         **extra: Any,
     ) -> NoReturn:

@@ -3,12 +3,14 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any, NamedTuple
 from unicodedata import combining, east_asian_width
 
 import click
 
 from tradmem.cli.output import safe
+from tradmem.model import NOTHING
 
 _CUT = "…"
 _GAP = 2
@@ -21,7 +23,7 @@ class Cell(NamedTuple):
     """A text and how it looks, in the words of :func:`click.style`."""
 
     text: str
-    style: Style = {}
+    style: Style = NOTHING
 
 
 class Column(NamedTuple):
@@ -125,14 +127,10 @@ def _wrap(text: str, width: int, first: str, then: str) -> Iterator[str]:
 def _pieces(word: str, width: int) -> Iterator[str]:
     """A word, in parts where it is longer than a line (or holds no spaces, as Chinese)."""
     while cell_width(word) > width:
-        size = 0
-        for number, char in enumerate(word):
-            size += _char_width(char)
-            if size > width:
-                break
-        number = max(number, 1)
-        yield word[:number]
-        word = word[number:]
+        fits = accumulate(map(_char_width, word))
+        end = max(sum(size <= width for size in fits), 1)
+        yield word[:end]
+        word = word[end:]
     yield word
 
 

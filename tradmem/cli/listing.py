@@ -46,9 +46,7 @@ def _row(entry: Entry) -> Sequence[Cell]:
     )
 
 
-def due_lines(
-    pending: Iterable[tuple[Entry, datetime]], now: datetime, room: int
-) -> Iterator[str]:
+def due_lines(pending: Iterable[tuple[Entry, datetime]], now: datetime, room: int) -> Iterator[str]:
     """Pending decisions by the UTC date on which they are due, the earliest first."""
     days: dict[date, list[tuple[Entry, datetime]]] = {}
     for entry, due in sorted(pending, key=lambda pair: (pair[1], pair[0].ticker)):

@@ -56,6 +56,7 @@ def _choice(values: Sequence[str]) -> click.Choice[str]:
 @options.as_of
 @options.log
 def list_entries(
+    *,
     log: str,
     as_of: str | None,
     limit: int | None,
@@ -89,7 +90,7 @@ def list_entries(
 
 @log.command()
 @options.log
-def path(log: str) -> None:
+def path(*, log: str) -> None:
     """Print the path of the log."""
     write(str(open_journal(log).path.absolute()))
 
@@ -135,9 +136,7 @@ def _tests(
     if status:
         tests.append(lambda entry: entry.status in status)
     if rating:
-        tests.append(
-            lambda e: not e.recorded.is_note and str(e.rating or UNRATED) in rating
-        )
+        tests.append(lambda e: not e.recorded.is_note and str(e.rating or UNRATED) in rating)
     if verdict:
         tests.append(lambda entry: entry.verdict in verdict)
     if agent:

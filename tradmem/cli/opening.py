@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from datetime import datetime
+from glob import escape as glob_escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,7 @@ _NO_BENCHMARK = "none"
 
 
 def clock() -> Clock:
-    """What tells the time: what the caller of the command line handed in as ``obj``, or the system."""
+    """What tells the time: what a caller of the command line handed in as ``obj``, or the system."""
     given: Clock | None = click.get_current_context().find_root().obj
     return given or system_clock
 
@@ -105,14 +106,14 @@ class Closed:
         """See :class:`tradmem.market.prices.PriceSource`."""
         answers = self._source.fetch(spans)
         return {
-            ticker: _NotThere(ticker, self._name)
+            ticker: _NotThereError(ticker, self._name)
             if isinstance(found, PriceError) and found.kind is PriceFault.UNKNOWN_SYMBOL
             else found
             for ticker, found in answers.items()
         }
 
 
-class _NotThere(PriceError):
+class _NotThereError(PriceError):
     """A ticker that a closed source does not have; it counts as a passing fault."""
 
     def __init__(self, ticker: str, name: str) -> None:
@@ -140,3 +141,10 @@ def is_there(log: str) -> bool:
         return Path(log or DEFAULT_LOG).exists()
     except (OSError, ValueError) as error:
         raise UsageError(f"{log[:60]!r} is no path: {error}") from error
+
+
+def archives(log: str) -> list[Path]:
+    """The archive files of a log, the oldest first."""
+    path = Path(log or DEFAULT_LOG)
+    stem = Path(os.path.realpath(path)).stem
+    return sorted((path.parent / "archive").glob(f"{glob_escape(stem)}-[0-9][0-9][0-9][0-9].md"))

@@ -15,7 +15,7 @@ from tradmem.clock import format_instant
 
 # What could drive a terminal: control characters, other line ends, changes of direction.
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
-_PLAIN = {"…": "...", "±": "+/-", "–": "-", "—": "-", "·": "-", "’": "'", "“": '"', "”": '"'}
+_PLAIN = {"…": "...", "±": "+/-", "·": "-", "\u2013": "-", "\u2014": "-", "\u2019": "'"}
 _PIPE_WIDTH = 100  # columns where no terminal says how many it has
 
 

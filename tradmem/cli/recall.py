@@ -14,7 +14,7 @@ from tradmem.rows import as_json as json_of
 @options.log
 @options.as_of
 @options.as_json
-def recall(ticker: str, log: str, as_of: str | None, as_json: bool) -> None:
+def recall(*, ticker: str, log: str, as_of: str | None, as_json: bool) -> None:
     """Print what the next decision on a ticker should see.
 
     The text goes into a prompt as it is. A date in --as-of means the instant at which a

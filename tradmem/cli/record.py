@@ -40,6 +40,7 @@ _file = click.option(
 @options.log
 @options.as_json
 def record(
+    *,
     ticker: str,
     text: str | None,
     file: str | None,
@@ -88,6 +89,7 @@ def record(
 @options.log
 @options.as_json
 def note(
+    *,
     text: str | None,
     file: str | None,
     ticker: str | None,
@@ -109,7 +111,7 @@ def note(
 @click.option("--actor", default="", metavar="NAME", help="Who asks for it.")
 @options.log
 @options.as_json
-def forget(entry_id: str, reason: str, actor: str, log: str, as_json: bool) -> None:
+def forget(*, entry_id: str, reason: str, actor: str, log: str, as_json: bool) -> None:
     """Hide an entry from recall.
 
     It stays in the file and in statistics. ID may be the beginning of one.
@@ -148,7 +150,7 @@ def _read_file(name: str) -> bytes:
         with open(name, "rb") as stream:  # noqa: PTH123 - Path refuses what open explains
             return stream.read()
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
+        reason: str = getattr(error, "strerror", None) or str(error)
         raise UsageError(f"cannot read {name}: {reason.lower()}") from error
 
 

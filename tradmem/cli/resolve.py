@@ -26,7 +26,16 @@ _WHY = ("waiting", "suspect", "failed", "unresolvable")
 @click.command()
 @click.argument("tickers", nargs=-1, metavar="[TICKER]...")
 @click.option("--lessons/--no-lessons", default=True, help="Whether to have lessons written.")
-@click.option("--wait", type=float, default=0, metavar="SECONDS", help="For another resolver.")
+@click.option("--accept", multiple=True, metavar="ID", help="A suspect outcome to take as it is.")
+@click.option("--retry-unresolvable", is_flag=True, help="Ask again for what was given up.")
+@click.option("--recheck", is_flag=True, help="Ask again for all outcomes; store what differs.")
+@click.option(
+    "--wait",
+    type=click.FloatRange(min=0),
+    default=0,
+    metavar="SECONDS",
+    help="For another resolver.",
+)
 @options.log
 @options.as_of
 @options.prices
@@ -34,8 +43,12 @@ _WHY = ("waiting", "suspect", "failed", "unresolvable")
 @options.reflector
 @options.as_json
 def resolve(
+    *,
     tickers: tuple[str, ...],
     lessons: bool,
+    accept: tuple[str, ...],
+    retry_unresolvable: bool,
+    recheck: bool,
     wait: float,
     log: str,
     as_of: str | None,
@@ -51,13 +64,19 @@ def resolve(
     """
     memory = open_memory(log, prices=prices, benchmark=benchmark, reflector=reflector)
     instant = as_instant(as_of, now())
-    if memory.journal.unfinished():
+    report = ResolveReport()
+    if memory.journal.unfinished() or accept or retry_unresolvable or recheck:
         with _progress(wanted=not as_json) as progress:
             report = memory.resolve(
-                instant, tickers or None, reflect=lessons, wait=wait, progress=progress
+                instant,
+                tickers or None,
+                reflect=lessons,
+                accept=accept,
+                retry_unresolvable=retry_unresolvable,
+                recheck=recheck,
+                wait=wait,
+                progress=progress,
             )
-    else:
-        report = ResolveReport()
     if as_json:
         write_json(_object(group, item) for group, item in report.items())
     elif not any(report.items()):

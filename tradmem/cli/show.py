@@ -7,16 +7,16 @@ from typing import NamedTuple
 import click
 
 from tradmem.cli import options
-from tradmem.cli.layout import paragraphs
+from tradmem.cli.details import facts, history, outcome_lines
+from tradmem.cli.layout import one_line, paragraphs
 from tradmem.cli.listing import entry_lines
 from tradmem.cli.opening import now, open_memory
 from tradmem.cli.output import safe, width, write, write_json
-from tradmem.cli.words import bold, called, dim, minute, result, styled
+from tradmem.cli.words import bold, called, counted, dim, result, styled
 from tradmem.clock import as_instant, parse_date
 from tradmem.errors import UnknownEntry, UsageError
-from tradmem.journal.tagline import percent
 from tradmem.memory import Memory
-from tradmem.model import MARKET, TICKER, Act, Addition, Entry, Outcome, check_ticker
+from tradmem.model import MARKET, TICKER, Act, Entry, Outcome, check_ticker
 from tradmem.rows import as_json as json_of
 
 _ID = re.compile(r"[0-9a-f]{4,12}\Z")
@@ -43,7 +43,7 @@ class Shown(NamedTuple):
 @options.log
 @options.as_of
 @options.as_json
-def show(words: tuple[str, ...], log: str, as_of: str | None, as_json: bool) -> None:
+def show(*, words: tuple[str, ...], log: str, as_of: str | None, as_json: bool) -> None:
     """Show an entry with all that became of it.
 
     Names it by its id, or four or more of its first characters; by ticker and date, which
@@ -124,83 +124,36 @@ def _object(item: Shown) -> dict[str, object]:
 def page(item: Shown, room: int) -> Iterator[str]:
     """Everything that is known of an entry, for people."""
     entry = item.entry
-    yield styled([bold(f"{entry.date} {entry.ticker} {called(entry)}"), _state(entry), entry.id])
+    state = "" if entry.recorded.is_note else result(entry)
+    yield styled([bold(f"{entry.date} {entry.ticker} {called(entry)}"), state, dim(entry.id)])
     yield dim(safe(item.where))
-    yield ""
-    yield from _facts(entry)
-    if entry.outcome:
-        yield ""
-        yield from _outcome(entry.ticker, entry.outcome)
-    sections = {"Decision": entry.decision, "Lesson": entry.reflection, "Note": entry.note}
-    for title, text in sections.items():
+    yield from facts(entry)
+    for outcome in entry.outcomes:
+        yield from ("", bold(_outcome_title(entry, outcome)))
+        yield from outcome_lines(entry, outcome, room)
+    sections = {"Decision": entry.decision, _lesson_title(entry): entry.reflection}
+    for title, text in (sections | {"Note": entry.note}).items():
         if text:
             yield from ("", bold(title), *paragraphs(text, room))
-    missing = len(entry.recalled) - len(item.saw)
     if entry.recalled:
         yield from ("", bold("It had seen"), *entry_lines(item.saw, room, "  "))
-        if missing:
-            yield f"  {missing} more, which the log does not hold"
+        if missing := len(entry.recalled) - len(item.saw):
+            yield f"  {counted(missing, 'entry', 'entries')} that this log does not hold"
     if item.seen_by:
         yield from ("", bold("Seen by"), *entry_lines(item.seen_by, room, "  "))
-    yield from ("", bold("History"), *_history(entry))
+    yield from ("", bold("History"), *history(entry))
 
 
-def _facts(entry: Entry) -> Iterator[str]:
-    recorded = entry.recorded
-    if recorded.decided_at:
-        about = " (only the date is known)" if "date_only" in recorded.flags else ""
-        yield _fact("Decided", minute(recorded.decided_at) + about)
-    if recorded.agent:
-        yield _fact("By", recorded.agent)
-    if recorded.revision:
-        yield _fact("Revision", str(recorded.revision))
-    if recorded.horizon:
-        yield _fact("Horizon", f"{recorded.horizon} sessions")
-    if "late" in recorded.flags:
-        yield _fact("Late", "recorded after the close at which it enters")
-    if recorded.cited:
-        yield _fact("Cites", ", ".join(recorded.cited))
-    if entry.edited:
-        yield _fact("Edited", ", ".join(entry.edited) + ", by hand in the file")
-    if entry.tags:
-        yield _fact("Tags", ", ".join(entry.tags))
-    if entry.hidden:
-        yield _fact("Forgotten", entry.reason or "no reason given")
-    elif entry.reason:
-        yield _fact("Reason", entry.reason)
-    if entry.archived:
-        yield _fact("Archived", "yes")
+def _outcome_title(entry: Entry, outcome: Outcome) -> str:
+    if outcome is entry.outcome:
+        return "Outcome"
+    if outcome.horizon == (entry.recorded.horizon or outcome.horizon):
+        return "Outcome, set aside"
+    return f"Outcome after {counted(outcome.horizon, 'session')}"
 
 
-def _outcome(ticker: str, outcome: Outcome) -> Iterator[str]:
-    o = outcome
-    yield _leg(ticker, o.entry_date, o.exit_date, o.entry_close, o.exit_close, o.raw_return)
-    if o.benchmark and o.benchmark_return is not None:
-        yield _leg(
-            o.benchmark,
-            o.benchmark_entry_date,
-            o.benchmark_exit_date,
-            o.benchmark_entry_close,
-            o.benchmark_exit_close,
-            o.benchmark_return,
-        )
-    elif o.alpha is None:
-        yield _fact("Benchmark", "none")
-    return
-    yield
-
-
-def _leg(*_: object) -> str:
-    return ""
-
-
-def _fact(name: str, text: str) -> str:
-    return f"  {name:<10} {safe(' '.join(text.split()))}"
-
-
-def _history(entry: Entry) -> Iterator[str]:
-    return iter(())
-
-
-def _state(entry: Entry) -> str:
-    return ""
+def _lesson_title(entry: Entry) -> str:
+    """Who wrote the lesson, as far as the log tells."""
+    lessons = [addition for addition in entry.additions if addition.kind == Act.REFLECTION]
+    model = str(lessons[-1].data.get("model", "")) if lessons else ""
+    return f"Lesson ({one_line(model)})" if model else "Lesson"

@@ -76,7 +76,9 @@ def from_now(instant: datetime, now: datetime) -> str:
 
 def styled(cells: Sequence[Cell | str]) -> str:
     """A line of texts in their styles, empty ones left out."""
-    parts = [cell if isinstance(cell, str) else click.style(cell.text, **cell.style) for cell in cells]
+    parts = [
+        cell if isinstance(cell, str) else click.style(cell.text, **cell.style) for cell in cells
+    ]
     return "  ".join(part for part in parts if part)
 
 
