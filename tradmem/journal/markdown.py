@@ -117,6 +117,16 @@ class MarkdownJournal:
         """Where rotated entries go, one file a year."""
         return self._real.parent / "archive"
 
+    def archives(self) -> list[Path]:
+        """The archive files that are there, the newest year first."""
+        pattern = re.compile(re.escape(self._real.stem) + r"-([0-9]{4})\.md\Z")
+        try:
+            names = os.listdir(self.archive_folder)  # noqa: PTH208 - names are all we need
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        years = sorted((int(m[1]) for name in names if (m := pattern.match(name))), reverse=True)
+        return [self._archive(year).path for year in years]
+
     # Writing
 
     def append(
@@ -414,13 +424,7 @@ class MarkdownJournal:
 
     def _all_archives(self, held: _Held) -> list[Index]:
         """The archives that are there, the newest year first, open."""
-        pattern = re.compile(re.escape(self._real.stem) + r"-([0-9]{4})\.md\Z")
-        try:
-            names = os.listdir(self.archive_folder)  # noqa: PTH208 - names are all we need
-        except (FileNotFoundError, NotADirectoryError):
-            return []
-        years = sorted((int(m[1]) for name in names if (m := pattern.match(name))), reverse=True)
-        indexes = [self._archive(year) for year in years]
+        indexes = [self._archives[path] for path in self.archives()]
         for index in indexes:
             held.open(index)
         return indexes
