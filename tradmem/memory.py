@@ -340,6 +340,19 @@ class Memory:
                 run.reflect(list((due | settled).values()))
         return run.report()
 
+    def due(self, entry: Entry) -> datetime | None:
+        """When a pending decision's outcome is due, aware UTC; None if it waits for none."""
+        if entry.status is not Status.PENDING:
+            return None
+        from tradmem.market.question import Question, window_of  # noqa: PLC0415 - calendars
+
+        question = Question(
+            ticker=entry.ticker,
+            decided_at=entry.decided_at or self._decided_at(entry),
+            horizon=entry.recorded.horizon or self.settings.horizons[0],
+        )
+        return window_of(question, self.settings.aliases).due
+
     # Reading
 
     def get(self, entry_id: str) -> Entry | None:

@@ -282,6 +282,26 @@ class MarkdownJournal:
                 entries = old + entries
         return sorted(entries, key=lambda entry: entry.date)
 
+    def latest(self, limit: int) -> list[Entry]:
+        """See :class:`~tradmem.journal.base.Journal`; little more is parsed than returned."""
+        with self._reading() as held:
+            log = held.descriptor(self._log)
+
+            def is_in_log(name: str) -> bool:
+                number = self._log.number(name)
+                return number is not None and self._log.entry(log, number) is not None
+
+            found = self._log.latest(log, limit)
+            # An archive holds the decisions of one year, so older ones cannot be wanted.
+            first = found[0].date.year if found and len(found) == limit else 0
+            old = [
+                entry
+                for index in self._all_archives(held)
+                if int(index.path.stem[-4:]) >= first
+                for entry in index.latest(held.descriptor(index), limit, is_in_log)
+            ]
+        return sorted(old + found, key=lambda entry: entry.date)[-limit:] if limit else []
+
     def unfinished(self) -> list[Entry]:
         """See :class:`~tradmem.journal.base.Journal`."""
         with self._reading() as held:
