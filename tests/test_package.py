@@ -23,7 +23,9 @@ ORDER = [
     {"settings"},
     {"resolving", "rows"},
     {"memory"},
-    {"nodes", "agent"},
+    {"nodes", "briefing"},
+    {"policies"},
+    {"agent"},
     {"plugin", "study", "demo"},
     {"cli"},
 ]

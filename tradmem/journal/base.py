@@ -90,6 +90,10 @@ class Journal(Protocol):
         """All entries, a repeated one at each of its places, by date, then in file order."""
         ...
 
+    def latest(self, limit: int) -> list[Entry]:
+        """The end of :meth:`entries`, at most ``limit`` of them, in its order."""
+        ...
+
     def unfinished(self) -> list[Entry]:
         """Those pending or settled, in file order; no repeats and no replaced revisions."""
         ...

@@ -6,13 +6,10 @@ crash, or not at all; at worst an append leaves a tail that is closed off later.
 """
 
 import os
-import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NoReturn
-
-from filelock import FileLock, Timeout
 
 from tradmem.errors import LogBusy, LogError
 
@@ -49,6 +46,8 @@ def lock(path: Path, timeout: float) -> Iterator[None]:
         LogBusy: somebody else held it all that time.
         LogError: the lock file cannot be written.
     """
+    from filelock import FileLock, Timeout  # noqa: PLC0415 - readers take no lock
+
     held = FileLock(path, timeout=timeout, thread_local=False)
     try:
         held.acquire(poll_interval=0.005)
@@ -109,7 +108,7 @@ def replace(path: Path, pieces: Iterable[bytes | memoryview]) -> None:
     Raises:
         LogError: it could not be written; the old file stands.
     """
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+    temporary = path.with_name(f".{path.name}.{os.urandom(6).hex()}.tmp")
     try:
         _forget_temporaries(path)
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o666)

@@ -8,7 +8,7 @@ entry is wanted. Nothing here writes.
 import os
 import re
 from bisect import bisect_right, insort
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -344,6 +344,21 @@ class Index:
     def tail(self, descriptor: int) -> bytes:
         """The text after the last delimiter."""
         return _read(descriptor, self.end, self.size - self.end)
+
+    def latest(
+        self, descriptor: int, limit: int, dropped: Callable[[str], bool] = lambda _: False
+    ) -> list[Entry]:
+        """The last entries by date, then in file order; of an archive no repeats."""
+        found: list[Entry] = []
+        numbers = (number for number, name in enumerate(self.ids) if name)
+        for number in sorted(numbers, key=lambda number: (self.date_of(number), number))[::-1]:
+            if len(found) >= limit:
+                break
+            if (self.archived and number in self.repeats) or dropped(self.ids[number].decode()):
+                continue
+            if entry := self.entry(descriptor, number):
+                found.append(entry)
+        return found[::-1]
 
     def entries(self, descriptor: int) -> Iterator[tuple[int, Entry]]:
         """All entries with their blocks, in file order, repeats too."""

@@ -105,7 +105,7 @@ class MarkdownJournal:
         self.timeout = timeout
         self._real = Path(os.path.realpath(self.path))
         self._log = Index(self._real)
-        self._archives: dict[Path, Index] = {}
+        self._archives: dict[int, Index] = {}
         self._threads = threading.RLock()
 
     def __repr__(self) -> str:
@@ -115,6 +115,19 @@ class MarkdownJournal:
     def archive_folder(self) -> Path:
         """Where rotated entries go, one file a year."""
         return self._real.parent / "archive"
+
+    def archives(self) -> list[Path]:
+        """The archive files that are there, the newest year first."""
+        return [index.path for index in self._archive_indexes()]
+
+    def _archive_indexes(self) -> list[Index]:
+        pattern = re.compile(re.escape(self._real.stem) + r"-([0-9]{4})\.md\Z")
+        try:
+            names = os.listdir(self.archive_folder)  # noqa: PTH208 - names are all we need
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        years = sorted((int(m[1]) for name in names if (m := pattern.match(name))), reverse=True)
+        return [self._archive(year) for year in years]
 
     # Writing
 
@@ -268,6 +281,26 @@ class MarkdownJournal:
                 entries = old + entries
         return sorted(entries, key=lambda entry: entry.date)
 
+    def latest(self, limit: int) -> list[Entry]:
+        """See :class:`~tradmem.journal.base.Journal`; little more is parsed than returned."""
+        with self._reading() as held:
+            log = held.descriptor(self._log)
+
+            def is_in_log(name: str) -> bool:
+                number = self._log.number(name)
+                return number is not None and self._log.entry(log, number) is not None
+
+            found = self._log.latest(log, limit)
+            # An archive holds the decisions of one year, so older ones cannot be wanted.
+            first = found[0].date.year if found and len(found) == limit else 0
+            old = [
+                entry
+                for index in self._all_archives(held)
+                if int(index.path.stem[-4:]) >= first
+                for entry in index.latest(held.descriptor(index), limit, is_in_log)
+            ]
+        return sorted(old + found, key=lambda entry: entry.date)[-limit:] if limit else []
+
     def unfinished(self) -> list[Entry]:
         """See :class:`~tradmem.journal.base.Journal`."""
         with self._reading() as held:
@@ -402,18 +435,15 @@ class MarkdownJournal:
         return str(self.path.parent / path.relative_to(self._real.parent))
 
     def _archive(self, year: int) -> Index:
-        path = self.archive_folder / f"{self._real.stem}-{year}.md"
-        return self._archives.setdefault(path, Index(path, archived=True))
+        index = self._archives.get(year)
+        if index is None:  # not setdefault: this is asked for every memory that is looked at
+            path = self.archive_folder / f"{self._real.stem}-{year}.md"
+            index = self._archives[year] = Index(path, archived=True)
+        return index
 
     def _all_archives(self, held: _Held) -> list[Index]:
         """The archives that are there, the newest year first, open."""
-        pattern = re.compile(re.escape(self._real.stem) + r"-([0-9]{4})\.md\Z")
-        try:
-            names = os.listdir(self.archive_folder)  # noqa: PTH208 - names are all we need
-        except (FileNotFoundError, NotADirectoryError):
-            return []
-        years = sorted((int(m[1]) for name in names if (m := pattern.match(name))), reverse=True)
-        indexes = [self._archive(year) for year in years]
+        indexes = self._archive_indexes()
         for index in indexes:
             held.open(index)
         return indexes

@@ -128,6 +128,10 @@ class RamJournal:
         with self._threads:
             return sorted(self._entries, key=lambda entry: entry.date)
 
+    def latest(self, limit: int) -> list[Entry]:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        return self.entries()[-limit:] if limit > 0 else []
+
     def unfinished(self) -> list[Entry]:
         """See :class:`~tradmem.journal.base.Journal`."""
         with self._threads:

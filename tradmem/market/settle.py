@@ -20,8 +20,6 @@ from tradmem.market.question import (
 from tradmem.market.symbols import Aliases, Benchmarks, benchmark_of
 from tradmem.model import Outcome
 
-_Answers = Mapping[str, Bars | PriceError]
-
 
 def settle(
     questions: Iterable[Question],
@@ -57,7 +55,7 @@ def settle(
     for question, window, pending in zip(asked, windows, early, strict=True):
         if pending is None:
             _widen(spans, question, window, as_of)
-    found = _fetch(source, spans)
+    found = fetch(source, spans)
     return [
         pending or _answer(question, window, found, as_of)
         for question, window, pending in zip(asked, windows, early, strict=True)
@@ -97,7 +95,7 @@ def _widen(spans: dict[str, Span], question: Question, window: Window, as_of: da
             spans[symbol] = Span(min(start, known.start), max(end, known.end))
 
 
-def _fetch(source: PriceSource, spans: Mapping[str, Span]) -> _Answers:
+def fetch(source: PriceSource, spans: Mapping[str, Span]) -> Mapping[str, Bars | PriceError]:
     """One call to the source; whatever goes wrong in it is each symbol's passing fault."""
     if not spans:
         return {}
