@@ -129,9 +129,8 @@ def main() -> None:
     for entries in SIZES:
         for name, ours, raw, bound in measure(entries):
             show = (lambda n: f"{n / 2**20:.1f} MB") if "memory" in name else _milliseconds
-            print(
-                f"{entries:>8}  {name:30} {show(ours):>10} {show(raw):>10} {ours / raw:>6.2f}  {bound}"
-            )
+            figures = f"{show(ours):>10} {show(raw):>10} {ours / raw:>6.2f}"
+            print(f"{entries:>8}  {name:30} {figures}  {bound}")
 
 
 def _milliseconds(seconds: float) -> str:

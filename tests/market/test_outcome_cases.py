@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from market_cases import (
+
+from tests.market.market_cases import (
     Answer,
     ask,
     at,
@@ -17,7 +18,6 @@ from market_cases import (
     unsettled,
     without,
 )
-
 from tradmem.clock import format_instant, parse_date
 from tradmem.errors import UsageError
 from tradmem.market.outcome import Question, Why, answer

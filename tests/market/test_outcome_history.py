@@ -9,8 +9,8 @@ from statistics import stdev
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from market_cases import ask, at, sessions, settled
 
+from tests.market.market_cases import ask, at, sessions, settled
 from tradmem.market.calendars import calendar_of
 from tradmem.market.outcome import Question, answer
 from tradmem.market.prices import Bars, make_bars

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from market_cases import settled
 
+from tests.market.market_cases import settled
 from tradmem.market.calendars import calendar_of
 from tradmem.market.frames import FilePrices, FramePrices
 from tradmem.market.outcome import Question

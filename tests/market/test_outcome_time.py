@@ -9,8 +9,8 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from market_cases import Answer, at
 
+from tests.market.market_cases import Answer, at
 from tradmem.market.calendars import Calendar, calendar_of
 from tradmem.market.frames import FramePrices
 from tradmem.market.outcome import Question, Why, answer

@@ -8,8 +8,8 @@ from time import process_time
 from typing import Any
 
 import pytest
-from market_cases import at, series, sessions, settled, unsettled
 
+from tests.market.market_cases import at, series, sessions, settled, unsettled
 from tradmem.errors import PriceError, PriceFault, UsageError
 from tradmem.market.frames import FramePrices
 from tradmem.market.outcome import Question, Why

@@ -63,7 +63,7 @@ def settle(
 
 
 def _answer(
-    question: Question, window: Window, found: _Answers, as_of: datetime
+    question: Question, window: Window, found: Mapping[str, Bars | PriceError], as_of: datetime
 ) -> Outcome | Unsettled:
     bars = found[question.ticker]
     benchmark = found.get(question.benchmark or "")
