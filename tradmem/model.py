@@ -12,16 +12,16 @@ from dataclasses import dataclass, field
 from datetime import date as Date  # noqa: N812 - `date` is the name of a field here
 from datetime import datetime
 from enum import StrEnum
-from math import isfinite, sqrt
+from math import sqrt
 from types import MappingProxyType
 from typing import Any
 
-from tradmem.clock import format_instant, last_instant, parse_date, parse_instant
+from tradmem.clock import last_instant
 from tradmem.errors import UsageError
 
 TICKER = re.compile(r"\^?[A-Z0-9][A-Z0-9.&=_^-]{0,31}\Z", re.ASCII)
-MARKET = "*"  # the ticker of a note on the whole market
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+MARKET = "*"  # the ticker of a note on the whole market
 
 
 class Rating(StrEnum):
@@ -179,7 +179,12 @@ class Decision:
 
     @property
     def known_at(self) -> datetime:
-        """When the decision was made; the date's last instant where no time is known."""
+        """When it was made; the date's last instant where no time is known.
+
+        A note is known from the instant at which it was stored.
+        """
+        if self.is_note and self.recorded_at:
+            return self.recorded_at
         return self.decided_at or last_instant(self.date)
 
 
@@ -256,11 +261,15 @@ class Outcome:
         """
         if rating is None:
             return None
-        band = default_band(ticker, self.sessions) if self.band is None else self.band
-        if rating is Rating.HOLD:
-            return Verdict.RIGHT if abs(self.judged) <= band else Verdict.WRONG
-        gain = rating.direction * self.judged
-        return Verdict.RIGHT if gain > band else Verdict.WRONG if gain < -band else Verdict.NEUTRAL
+        return judge(rating, self.judged, band_or_default(self.band, ticker, self.sessions))
+
+
+def judge(rating: Rating, judged: float, band: float) -> Verdict:
+    """The verdict on a rating: its direction against a return, around a band."""
+    if rating is Rating.HOLD:
+        return Verdict.RIGHT if abs(judged) <= band else Verdict.WRONG
+    gain = rating.direction * judged
+    return Verdict.RIGHT if gain > band else Verdict.WRONG if gain < -band else Verdict.NEUTRAL
 
 
 # Half-width over five sessions, as a fraction, where history is too short for a sigma.
@@ -270,6 +279,11 @@ _DEFAULT_BAND = {AssetClass.CRYPTO: 0.03, AssetClass.FX: 0.005}
 def default_band(ticker: str, sessions: int) -> float:
     """The band where fewer than 40 sessions of history stand before the decision."""
     return _DEFAULT_BAND.get(asset_class(ticker), 0.01) * sqrt(sessions / 5)
+
+
+def band_or_default(band: float | None, ticker: str, sessions: int) -> float:
+    """An outcome's own band, or the default one of an outcome that has none."""
+    return default_band(ticker, sessions) if band is None else band
 
 
 class Act(StrEnum):
@@ -333,9 +347,11 @@ class Entry:
         hidden: whether recall leaves it out (forgotten, expired or superseded).
         edited: the fields that a person changed in the file.
         archived: whether it stands in the archive.
+        changed_at: the last instant, aware UTC, at which something of it became known.
     """
 
     recorded: Decision
+    changed_at: datetime
     additions: tuple[Addition, ...] = ()
     status: Status = Status.PENDING
     outcomes: tuple[Outcome, ...] = ()
@@ -406,7 +422,8 @@ class Entry:
     @property
     def outcome(self) -> Outcome | None:
         """The outcome of the primary horizon."""
-        return self.outcomes[0] if self.outcomes and self.status is not Status.PENDING else None
+        open_states = (Status.PENDING, Status.UNRESOLVABLE)
+        return self.outcomes[0] if self.outcomes and self.status not in open_states else None
 
     @property
     def verdict(self) -> Verdict | None:
@@ -418,7 +435,7 @@ class Entry:
     def known_at(self) -> datetime | None:
         """When what it teaches became known, aware UTC; None while it teaches nothing."""
         if self.status is Status.NOTE:
-            return self.recorded.recorded_at or self.recorded.known_at
+            return self.recorded.known_at
         return self.outcome.known_at if self.outcome else None
 
     @property
@@ -427,7 +444,9 @@ class Entry:
         return self.known_at.date() if self.known_at else None
 
     def at(self, instant: datetime) -> "Entry | None":
-        """The entry as it stood at an earlier instant; None if it was not there yet."""
+        """The entry as it stood at an instant; None if it was not there yet."""
+        if instant >= self.changed_at:
+            return self
         return fold(
             self.recorded,
             self.additions,
@@ -482,22 +501,22 @@ def fold(
     Returns:
         The entry, or None if the decision itself was made later than ``as_of``.
     """
-    made = recorded.recorded_at if recorded.is_note and recorded.recorded_at else recorded.known_at
-    if as_of is not None and made > as_of:
+    changed_at = recorded.known_at
+    if as_of is not None and changed_at > as_of:
         return None
+    dated = known(additions, recorded.horizon)
     if as_of is not None:
-        additions = tuple(
-            addition
-            for when, addition in known(additions, recorded.horizon)
-            if when is None or when <= as_of
-        )
+        dated = [(when, addition) for when, addition in dated if when is None or when <= as_of]
+    changed_at = max((when for when, _ in dated if when), default=changed_at)
+    additions = tuple(addition for _, addition in dated)
     state = _State(status=Status.NOTE if recorded.is_note else Status.PENDING)
     for addition in additions:
         state.take(addition, recorded)
     primary = state.primary
     return Entry(
         recorded=recorded,
-        additions=tuple(additions),
+        changed_at=max(changed_at, recorded.known_at),
+        additions=additions,
         status=state.status,
         outcomes=tuple(
             sorted(state.outcomes.values(), key=lambda o: (o.horizon != primary, o.horizon))
@@ -564,59 +583,3 @@ class _State:
 
     def _drop_lesson(self) -> None:
         self.reflection, self.links, self.tags = "", (), ()
-
-
-# JSON names of an outcome in the ledger, where they are not the attribute's own.
-_LEDGER_NAMES = {"raw_return": "raw", "entry_date": "entry", "exit_date": "exit"}
-_DATES = frozenset({"entry_date", "exit_date", "benchmark_entry_date", "benchmark_exit_date"})
-_OUTCOME_FIELDS = tuple(name for name in Outcome.__dataclass_fields__ if name != "extra")
-
-
-def outcome_to_json(outcome: Outcome) -> dict[str, Any]:
-    """An outcome as JSON values: exact floats, ISO dates, Z instants; nothing that is None."""
-    out: dict[str, Any] = {}
-    for name in _OUTCOME_FIELDS:
-        value = getattr(outcome, name)
-        if value is None and name != "alpha":
-            continue
-        if name == "known_at":
-            value = format_instant(value)
-        elif name in _DATES:
-            value = value.isoformat()
-        elif name == "flags":
-            value = list(value)
-        if value in ([], ""):
-            continue
-        out[_LEDGER_NAMES.get(name, name)] = value
-    return out | dict(outcome.extra)
-
-
-def outcome_from_json(data: Mapping[str, Any]) -> Outcome:
-    """Read what :func:`outcome_to_json` wrote.
-
-    Raises:
-        UsageError: a field is missing or is of the wrong kind.
-    """
-    left = dict(data)
-    values: dict[str, Any] = {}
-    try:
-        for name in _OUTCOME_FIELDS:
-            value = left.pop(_LEDGER_NAMES.get(name, name), None)
-            if name == "flags":
-                value = tuple(str(flag) for flag in value or ())
-            elif name == "known_at":
-                value = parse_instant(value)
-            elif value is not None and name in _DATES:
-                value = parse_date(value)
-            elif name in ("horizon", "sessions"):
-                value = int(value)
-            elif name in ("benchmark", "basis", "source"):
-                value = value if value is None else str(value)
-            elif value is not None or name == "raw_return":
-                value = float(value)
-                if not isfinite(value):
-                    raise ValueError(f"{name} is {value}")  # noqa: TRY301
-            values[name] = value
-        return Outcome(**(values | {"source": values["source"] or "", "extra": left}))
-    except (TypeError, ValueError, AttributeError) as error:
-        raise UsageError(f"an outcome in the ledger cannot be read: {error}") from error

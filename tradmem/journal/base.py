@@ -1,6 +1,6 @@
 """What every journal does, and what they share."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import date as Date  # noqa: N812 - `date` is the name of a field elsewhere
@@ -9,8 +9,9 @@ from enum import StrEnum
 from typing import Protocol
 
 from tradmem.errors import ConflictError
+from tradmem.journal.tally import Counts
 from tradmem.journal.text import clean
-from tradmem.model import Addition, Decision, Entry, Problem, entry_id
+from tradmem.model import Addition, Decision, Entry, Problem, entry_id, note_id
 
 
 class OnConflict(StrEnum):
@@ -93,9 +94,21 @@ class Journal(Protocol):
         """Those pending or settled, in file order; no repeats and no replaced revisions."""
         ...
 
+    def lacking(self, horizons: Sequence[int]) -> list[Entry]:
+        """Those with an outcome, in the log, that have none yet at one of some horizons."""
+        ...
+
     def memories(
-        self, as_of: datetime, *, ticker: str | None = None, not_ticker: str | None = None
-    ) -> Iterator[Entry]:
+        self,
+        as_of: datetime,
+        *,
+        ticker: str | None = None,
+        not_ticker: str | None = None,
+        distinct: bool = False,
+        lessons: bool = False,
+        hidden: bool = False,
+        limit: int | None = None,
+    ) -> list[Entry]:
         """What had taught something by an instant, the newest first, as it stood then.
 
         Notes, settled and resolved entries; nothing forgotten or replaced by a revision.
@@ -105,6 +118,17 @@ class Journal(Protocol):
             as_of: aware UTC.
             ticker: only this one.
             not_ticker: all but this one.
+            distinct: at most the newest of each ticker.
+            lessons: only notes and resolved entries.
+            hidden: forgotten ones too.
+            limit: at most this many.
+        """
+        ...
+
+    def counts(self, ticker: str, as_of: datetime) -> Counts:
+        """The verdicts on a ticker that were known by an instant, archived ones too.
+
+        Forgotten entries count, replaced revisions do not.
         """
         ...
 
@@ -138,6 +162,8 @@ def place(
     """
     decision = replace(decision, text=clean(decision.text))
     if decision.is_note:
+        name = note_id(decision.date, decision.ticker, decision.text)
+        decision = replace(decision, id=name)
         same = next((entry for entry in group if entry.id == decision.id), None)
         return (same, Stored.UNCHANGED) if same else (decision, Stored.RECORDED)
     standing = [e for e in group if not e.recorded.is_note and e.agent == decision.agent]
@@ -190,6 +216,6 @@ def recency(entry: Entry) -> tuple[datetime, Date, str]:
     return (known_at, entry.date, entry.id)
 
 
-def is_new(entry: Entry, addition: Addition) -> bool:
-    """Whether an addition does not stand in the entry yet."""
-    return addition not in entry.additions
+def lacks(entry: Entry, horizons: Sequence[int]) -> bool:
+    """Whether an entry has an outcome, but none at one of some horizons."""
+    return bool(entry.outcomes) and not set(horizons) <= {o.horizon for o in entry.outcomes}

@@ -5,6 +5,7 @@ entry; ``amend`` splices additions into a block and leaves every other byte alon
 are what ``\n`` ends, and nothing else.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -18,6 +19,7 @@ from tradmem.model import Act, Addition, Entry, Problem
 _DELIMITER = DELIMITER.encode()
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _NEWLINE = 10
+_END = re.compile(rb"<!-- ENTRY_END -->[ \t\r]*(?:\n|\Z)")
 _RETAGGED = frozenset({Act.OUTCOME, Act.UNRESOLVABLE})
 
 
@@ -62,16 +64,11 @@ def check_encoding(data: bytes, path: str) -> None:
 
 def split(data: bytes, start: int = 0) -> Iterator[tuple[int, int]]:
     """The byte ranges of the blocks from ``start`` on; what follows the last is the tail."""
-    begin, at = start, data.find(_DELIMITER, start)
-    while at >= 0:
-        after = at + len(_DELIMITER)
-        end = data.find(b"\n", after)
-        end = len(data) if end < 0 else end + 1
-        opens_line = at == 0 or data[at - 1] == _NEWLINE
-        if opens_line and (end - after <= 1 or data[after:end].isspace()):
-            yield begin, end
-            begin = end
-        at = data.find(_DELIMITER, after)
+    begin = start
+    for found in _END.finditer(data, start):
+        if found.start() == 0 or data[found.start() - 1] == _NEWLINE:
+            yield begin, found.end()
+            begin = found.end()
 
 
 def parse(data: bytes, path: str = "", *, archived: bool = False) -> Log:

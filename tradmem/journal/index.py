@@ -1,0 +1,398 @@
+"""What one file holds, read once and kept up to date: where each block is, and its tag.
+
+The file is the truth and may change under us. An index notices by inode, size and time,
+reads only what was appended where that is all that happened, and parses a block when its
+entry is wanted. Nothing here writes.
+"""
+
+import os
+import re
+from bisect import bisect_right, insort
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+from tradmem.errors import LogError
+from tradmem.journal.base import is_replaced, newest_revisions
+from tradmem.journal.block import read_block
+from tradmem.journal.format import check_encoding, newline_of
+from tradmem.journal.tally import Judgement, Tally, glance, judgements
+from tradmem.model import Entry, Status
+
+_BINARY = getattr(os, "O_BINARY", 0)
+_TAIL = 4096
+_NEWLINE = 10
+_PENDING, _KNOWN = b" pending]", b" resolved:"
+_REVISION = b'"revision":'
+_LESSON, _OUTCOME = b'"add":"reflection"', b'"add":"outcome"'
+
+# The end of a block, and the tag and id of the next one where it is as we write it.
+_HEAD = (
+    rb"\s*(\[[0-9]{4}-[0-9]{2}-[0-9]{2} \| [^\n]*\])\r?\n"
+    rb'<!-- tradmem: \{"v":1,"id":"([0-9a-f]{12})"'
+)
+_FIRST = re.compile(_HEAD)
+_NEXT = re.compile(rb"<!-- ENTRY_END -->[ \t\r]*(?:\n|\Z)()(?:" + _HEAD + rb")?")
+_DATE = slice(1, 11)
+_TICKER_AT = len(b"[2026-01-05 | ")
+
+
+class Index:
+    """The blocks of one file, in order; a block is named by its number.
+
+    Attributes:
+        tags: of each block; written as below where the block's own is not as we write it.
+            It ends with ``resolved:`` and a date if the entry teaches something since then,
+            with ``pending``, or is of no interest to recall and resolve.
+        ids: of each block's entry; empty if it holds none.
+        starts: where each block begins, in bytes; ``end`` is where the last one ends.
+        repeats: blocks whose entry stands earlier in the file.
+        newline: the majority's style.
+    """
+
+    def __init__(self, path: Path, *, archived: bool = False) -> None:
+        self.path = path
+        self.archived = archived
+        self._reset()
+
+    def _reset(self) -> None:
+        self.tags: list[bytes] = []
+        self.ids: list[bytes] = []
+        self.starts: list[int] = []
+        self.end = 0
+        self.size = 0
+        self.repeats: set[int] = set()
+        self.newline = b"\n"
+        self._stamp: tuple[int, ...] = ()
+        self._last = b""
+        self._entries: dict[int, Entry | None] = {}
+        self._by_id: dict[bytes, int] = {}
+        self._by_day: dict[tuple[bytes, bytes], list[int]] | None = None
+        self._orders: dict[bytes, list[tuple[bytes, int]]] = {}
+        self._unfinished: set[int] | None = None
+        self._judged: dict[int, list[Judgement]] = {}
+        self._tallies: dict[bytes, Tally] = {}
+        self._revised: set[tuple[bytes, bytes]] = set()
+
+    # Staying up to date
+
+    def refresh(self, descriptor: int) -> None:
+        """Come up to date with the open file."""
+        status = os.fstat(descriptor)
+        stamp = (status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size)
+        if stamp == self._stamp:
+            return
+        grown = self._stamp[:2] == stamp[:2] and self.size < status.st_size
+        if not (grown and self._last_stands(descriptor)):
+            self._reset()
+        self._scan(descriptor, status.st_size)
+        self._remember(descriptor, stamp)
+
+    def _last_stands(self, descriptor: int) -> bool:
+        return _read(descriptor, self.size - len(self._last), len(self._last)) == self._last
+
+    def _remember(self, descriptor: int, stamp: tuple[int, ...]) -> None:
+        self._stamp, self.size = stamp, stamp[-1]
+        self._last = _read(descriptor, max(0, self.size - _TAIL), min(self.size, _TAIL))
+
+    def _scan(self, descriptor: int, size: int) -> None:
+        """Take in the blocks from the last known end on.
+
+        One search runs over all the bytes; a block whose head is not as we write it is
+        parsed at once. This loop is what opening a large log costs.
+        """
+        base, first = self.end, len(self.tags)
+        data = _read(descriptor, base, size - base)
+        if base == 0:
+            check_encoding(data, str(self.path))
+            self.newline = newline_of(data) if b"\r" in data else b"\n"
+        tags, ids, starts = self.tags, self.ids, self.starts
+        opening = _FIRST.match(data)
+        start, (tag, name) = 0, opening.groups() if opening else (None, None)
+        for found in _NEXT.finditer(data):
+            if (at := found.start()) and data[at - 1] != _NEWLINE:
+                continue
+            tags.append(tag or b"")
+            ids.append(name or b"")
+            starts.append(base + start)
+            start = found.end(1)
+            _, tag, name = found.groups()
+        self.end = base + start
+        others = [
+            number
+            for number, tag in enumerate(tags[first:] if first else tags, first)
+            if tag[-21:-11] != _KNOWN and tag[-9:] != _PENDING
+        ]
+        for number in others:
+            self._parse(number, data, base)
+        self._find_repeats(first, data, base)
+        self._find_revised(data, base)
+        self._extend(first, data, base)
+
+    def _parse(self, number: int, data: bytes, base: int) -> Entry | None:
+        start, end = self.span(number)
+        raw = data[start - base : end - base]
+        entry = read_block(raw, archived=self.archived).entry
+        self.put(number, entry)
+        return entry
+
+    def put(self, number: int, entry: Entry | None) -> None:
+        """Take over what a block holds."""
+        self._entries[number] = entry
+        self.tags[number] = _tag_of(entry) if entry else b""
+        self.ids[number] = entry.id.encode() if entry else b""
+
+    def _find_repeats(self, first: int, data: bytes, base: int) -> None:
+        """Of two blocks with one id the first that holds an entry counts."""
+        by_id = self._by_id
+        if not first:
+            by_id.update(zip(self.ids, range(len(self.ids)), strict=True))
+            if len(by_id) == len(self.ids):
+                by_id.pop(b"", None)
+                return
+            by_id.clear()
+        for number in range(first, len(self.ids)):
+            name = self.ids[number]
+            earlier = by_id.setdefault(name, number) if name else number
+            if earlier == number:
+                continue
+            if earlier not in self._entries and earlier >= first:
+                self._parse(earlier, data, base)
+            if self.ids[earlier]:
+                self.repeats.add(number)
+            else:
+                by_id[name] = number
+
+    def _find_revised(self, data: bytes, base: int) -> None:
+        """Note the dates and tickers on which some decision may have been revised."""
+        at = data.find(_REVISION)
+        while at >= 0:
+            number = bisect_right(self.starts, base + at) - 1
+            if number >= 0:
+                self._revised.add((self.date_of(number), self.ticker_of(number)))
+            at = data.find(_REVISION, at + 1)
+
+    def _extend(self, first: int, data: bytes, base: int) -> None:
+        """Bring what was derived up to date with the blocks from ``first`` on."""
+        if first == len(self.tags):
+            return
+        self._tallies = {}
+        if self._by_day is None and self._unfinished is None and not self._orders:
+            return
+        for number in range(first, len(self.tags)):
+            if number in self.repeats or not self.ids[number]:
+                continue
+            day, ticker = self.date_of(number), self.ticker_of(number)
+            if self._by_day is not None:
+                self._by_day.setdefault((day, ticker), []).append(number)
+            if self._unfinished is not None and self._may_be_due(number, data, base):
+                self._unfinished.add(number)
+            for key in (b"", ticker):
+                if key in self._orders and self.tags[number][-21:-11] == _KNOWN:
+                    insort(self._orders[key], (self.tags[number][-11:-1], number))
+
+    def _may_be_due(self, number: int, data: bytes, base: int) -> bool:
+        """Whether an entry is pending, or may lack the lesson of its last outcome."""
+        if self.tags[number][-21:-11] != _KNOWN:
+            return self.tags[number][-9:] == _PENDING
+        start, end = self.starts[number] - base, self._end_of(number) - base
+        return data.rfind(_LESSON, start, end) <= data.rfind(_OUTCOME, start, end)
+
+    def amended(self, descriptor: int, growth: dict[int, int]) -> None:
+        """Take over a rewrite of ours, without reading the file again.
+
+        Args:
+            descriptor: the new file.
+            growth: of each block that changed, in bytes; its entry was ``put`` already.
+        """
+        shift = 0
+        for number, following in pairwise([*sorted(growth), len(self.tags)]):
+            shift += growth[number]
+            moved = [start + shift for start in self.starts[number + 1 : following + 1]]
+            self.starts[number + 1 : following + 1] = moved
+        self.end += shift
+        status = os.fstat(descriptor)
+        stamp = (status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size)
+        self._remember(descriptor, stamp)
+
+    def changed(self, entries: dict[int, Entry]) -> None:
+        """Take over what some blocks are about to hold; ``forget`` it if that fails."""
+        self._orders, self._by_day, self._tallies = {}, None, {}
+        for number, entry in entries.items():
+            self.put(number, entry)
+            self._judged.pop(number, None)
+        if self._unfinished is not None:
+            self._unfinished |= set(entries)
+
+    def forget(self) -> None:
+        """Read everything again next time."""
+        self._reset()
+
+    # Asking
+
+    def number(self, name: str) -> int | None:
+        """The block of an id; None if no entry has it."""
+        return self._by_id.get(name.encode())
+
+    def numbers_of(self, day: str, ticker: str) -> Sequence[int]:
+        """The blocks of a date and a ticker, in file order."""
+        if self._by_day is None:
+            self._by_day = {}
+            for number in range(len(self.tags)):
+                if number not in self.repeats:
+                    key = (self.date_of(number), self.ticker_of(number))
+                    self._by_day.setdefault(key, []).append(number)
+        return self._by_day.get((day.encode(), ticker.encode()), ())
+
+    def order(self, ticker: str = "") -> Sequence[tuple[bytes, int]]:
+        """What may be recalled, of a ticker or of all, as (known, block), the oldest first."""
+        key = ticker.encode()
+        if key not in self._orders:
+            wanted = key + b" |" if key else b""
+            order = [
+                (tag[-11:-1], number)
+                for number, tag in enumerate(self.tags)
+                if tag[-21:-11] == _KNOWN and tag.startswith(wanted, _TICKER_AT)
+            ]
+            if self.repeats:
+                order = [pair for pair in order if pair[1] not in self.repeats]
+            order.sort()
+            self._orders[key] = order
+        return self._orders[key]
+
+    def date_of(self, number: int) -> bytes:
+        """The date of a block's entry, ISO; empty if it holds none."""
+        return self.tags[number][_DATE]
+
+    def ticker_of(self, number: int) -> bytes:
+        """The ticker of a block's entry; empty if it holds none."""
+        return self.tags[number][_TICKER_AT:].split(b" |", 1)[0]
+
+    def may_be_resolved(self, number: int) -> bool:
+        """Whether a block that may be recalled is no note."""
+        return b" | note | " not in self.tags[number]
+
+    def unfinished(self, descriptor: int) -> list[Entry]:
+        """The entries that are pending or settled and not replaced, in file order."""
+        if self._unfinished is None:
+            data = _read(descriptor, 0, self.size)
+            self._unfinished = {
+                number
+                for number in range(len(self.tags))
+                if number not in self.repeats and self._may_be_due(number, data, 0)
+            }
+        found = []
+        for number in sorted(self._unfinished):
+            entry = self.entry(descriptor, number)
+            if entry is None or entry.status not in (Status.PENDING, Status.SETTLED):
+                self._unfinished.discard(number)
+            elif not self.is_replaced(descriptor, number):
+                found.append(entry)
+        return found
+
+    def tally(self, descriptor: int, ticker: str) -> Tally:
+        """The verdicts on a ticker; forgotten entries count, replaced revisions do not."""
+        key = ticker.encode()
+        if key not in self._tallies:
+            found: list[Judgement] = []
+            for _, number in self.order(ticker):
+                if number not in self._judged:
+                    self._judged[number] = self._judge(descriptor, number)
+                found += self._judged[number]
+            self._tallies[key] = Tally(found)
+        return self._tallies[key]
+
+    def _judge(self, descriptor: int, number: int) -> list[Judgement]:
+        if number not in self._entries and not self.may_be_replaced(number):
+            glimpsed = glance(self.raw(descriptor, number))
+            if glimpsed is not None:
+                return glimpsed
+        entry = self.entry(descriptor, number)
+        if entry is None or self.is_replaced(descriptor, number):
+            return []
+        return judgements(entry)
+
+    def may_be_replaced(self, number: int) -> bool:
+        """Whether some decision with the same date and ticker was revised."""
+        return (self.date_of(number), self.ticker_of(number)) in self._revised
+
+    def is_replaced(self, descriptor: int, number: int) -> bool:
+        """Whether a later revision stands in this file for a block's entry."""
+        entry = self.entry(descriptor, number)
+        if entry is None or not self.may_be_replaced(number):
+            return False
+        day, ticker = self.date_of(number).decode(), self.ticker_of(number).decode()
+        group = (self.entry(descriptor, other) for other in self.numbers_of(day, ticker))
+        return is_replaced(entry, newest_revisions(e for e in group if e))
+
+    def entry(self, descriptor: int, number: int) -> Entry | None:
+        """The entry of a block; None if it holds none after all."""
+        if number not in self._entries:
+            raw = self.raw(descriptor, number)
+            self._entries[number] = read_block(raw, archived=self.archived).entry
+        return self._entries[number]
+
+    def raw(self, descriptor: int, number: int) -> bytes:
+        """The bytes of a block."""
+        start = self.starts[number]
+        return _read(descriptor, start, self._end_of(number) - start)
+
+    def content(self, descriptor: int) -> bytes:
+        """All bytes of the file."""
+        return _read(descriptor, 0, self.size)
+
+    def tail(self, descriptor: int) -> bytes:
+        """The text after the last delimiter."""
+        return _read(descriptor, self.end, self.size - self.end)
+
+    def entries(self, descriptor: int) -> Iterator[tuple[int, Entry]]:
+        """All entries with their blocks, in file order, repeats too."""
+        for number in range(len(self.tags)):
+            entry = self.entry(descriptor, number)
+            if entry:
+                yield number, entry
+
+    def span(self, number: int) -> tuple[int, int]:
+        """Where a block begins and ends, in bytes."""
+        return self.starts[number], self._end_of(number)
+
+    def _end_of(self, number: int) -> int:
+        return self.starts[number + 1] if number + 1 < len(self.starts) else self.end
+
+
+def _tag_of(entry: Entry) -> bytes:
+    state = str(entry.status) + (f" | resolved:{entry.known_on}" if entry.known_on else "")
+    return f"[{entry.date} | {entry.ticker} | {state}]".encode()
+
+
+def open_to_read(path: Path) -> int | None:
+    """A descriptor to read a file; None if there is none.
+
+    Raises:
+        LogError: it cannot be opened.
+    """
+    try:
+        if path.is_dir():
+            raise LogError(f"cannot read {path}: it is a folder; name a file in it")
+        return os.open(path, os.O_RDONLY | _BINARY)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise LogError(f"cannot read {path}: {reason}; name another with --log") from error
+
+
+def _read(descriptor: int, start: int, length: int) -> bytes:
+    """Bytes of a file, fewer only where it ends."""
+    if length <= 0:
+        return b""
+    if not hasattr(os, "pread"):  # Windows
+        os.lseek(descriptor, start, os.SEEK_SET)
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            return file.read(length)
+    data = os.pread(descriptor, length, start)
+    pieces, done = [data], len(data)
+    while pieces[-1] and done < length:  # Linux reads at most 2 GiB at once
+        pieces.append(os.pread(descriptor, length - done, start + done))
+        done += len(pieces[-1])
+    return b"".join(pieces) if len(pieces) > 1 else data

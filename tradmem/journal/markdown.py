@@ -1,0 +1,448 @@
+"""The journal in one markdown file that a person can read, edit and put under git."""
+
+import os
+import re
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from datetime import date as Date  # noqa: N812 - `date` is the name of a field elsewhere
+from datetime import datetime
+from pathlib import Path
+from typing import Self
+
+from tradmem.errors import LogError, UnknownEntry
+from tradmem.journal import files
+from tradmem.journal.base import (
+    MayRevise,
+    OnConflict,
+    Stored,
+    lacks,
+    place,
+)
+from tradmem.journal.block import read_block
+from tradmem.journal.format import amend, opening, parse, render
+from tradmem.journal.index import Index, open_to_read
+from tradmem.journal.rotation import choose, preamble, splice
+from tradmem.journal.selection import Wanted, select
+from tradmem.journal.tally import Counts
+from tradmem.journal.text import clean
+from tradmem.model import Addition, Decision, Entry, Problem, fold
+
+
+class _Held:
+    """The files of one operation: open, up to date, and closed at its end."""
+
+    def __init__(self) -> None:
+        self._open: dict[Index, int | None] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for descriptor in self._open.values():
+            if descriptor is not None:
+                os.close(descriptor)
+
+    def open(self, index: Index) -> None:
+        """Open a file to read, if it is there, and bring its index up to date."""
+        if index in self._open:
+            return
+        self._open[index] = descriptor = open_to_read(index.path)
+        if descriptor is None:
+            index.forget()
+        else:
+            index.refresh(descriptor)
+
+    def descriptor(self, index: Index) -> int:
+        """The open file; of one that is not there, an invalid one that nobody reads."""
+        descriptor = self._open[index]
+        return -1 if descriptor is None else descriptor
+
+    def writable(self, index: Index) -> int:
+        """A descriptor to read and append to, of a file that is made if need be."""
+        old = self._open.get(index)
+        self._open[index] = descriptor = files.open_for_append(index.path)
+        if old is not None:
+            os.close(old)
+        index.refresh(descriptor)
+        return descriptor
+
+    def reopen(self, index: Index) -> int:
+        """The descriptor of a file that was replaced, to read and append to."""
+        old = self._open.pop(index)
+        if old is not None:
+            os.close(old)
+        self._open[index] = descriptor = files.open_for_append(index.path)
+        return descriptor
+
+
+class MarkdownJournal:
+    """Entries in one markdown file, and its archive beside it.
+
+    Writers hold a lock beside the file for the milliseconds of a write; readers take none.
+
+    Args:
+        path: the log; it and its folder are made by the first write.
+        max_resolved: how many resolved entries stay in the log before the oldest rotate
+            into ``archive/<name>-<year>.md``; None keeps them all.
+        horizons: sessions after which outcomes are taken; an entry that still waits for
+            one of them is not rotated.
+        timeout: seconds to wait for the lock.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        max_resolved: int | None = 1000,
+        horizons: Sequence[int] = (),
+        timeout: float = 30,
+    ) -> None:
+        self.path = Path(path)
+        self.max_resolved = max_resolved
+        self.horizons = tuple(horizons)
+        self.timeout = timeout
+        self._real = Path(os.path.realpath(self.path))
+        self._log = Index(self._real)
+        self._archives: dict[Path, Index] = {}
+        self._threads = threading.RLock()
+
+    def __repr__(self) -> str:
+        return f"MarkdownJournal({str(self.path)!r})"
+
+    @property
+    def archive_folder(self) -> Path:
+        """Where rotated entries go, one file a year."""
+        return self._real.parent / "archive"
+
+    # Writing
+
+    def append(
+        self,
+        decision: Decision,
+        *,
+        on_conflict: OnConflict = OnConflict.KEEP,
+        may_revise: MayRevise = lambda _: True,
+    ) -> tuple[Entry, Stored]:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        with self._writing() as held:
+            group = self._find(held, decision.date, decision.ticker)
+            placed, stored = place(
+                decision, group, lambda name: bool(self._where(held, name)), on_conflict, may_revise
+            )
+            if isinstance(placed, Entry):
+                return placed, stored
+            entry = fold(placed, ())
+            assert entry is not None
+            descriptor = held.writable(self._log)
+            block = render(entry).replace(b"\n", self._log.newline)
+            data = opening(self._log.tail(descriptor), self._log.newline) + block
+            files.append(descriptor, data, self.path)
+            self._log.refresh(descriptor)
+            return entry, stored
+
+    def add(self, additions: Sequence[tuple[str, Addition]]) -> list[Entry]:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        with self._writing() as held:
+            wanted: dict[Index, dict[int, list[Addition]]] = {}
+            for name, addition in additions:
+                where = self._where(held, name)
+                if where is None:
+                    raise UnknownEntry(f"no entry has the id {name}; `tradmem log` lists them")
+                index, number = where
+                wanted.setdefault(index, {}).setdefault(number, []).append(
+                    replace(addition, text=clean(addition.text)) if addition.text else addition
+                )
+            # The archive first: a crash in between leaves it ahead, and a retry is a no-op.
+            for index in sorted(wanted, key=lambda index: index is self._log):
+                self._amend(held, index, wanted[index])
+        return [entry for name, _ in additions if (entry := self.get(name))]
+
+    def _amend(self, held: _Held, index: Index, wanted: dict[int, list[Addition]]) -> None:
+        """Rewrite one file with additions spliced into some of its blocks, and rotate."""
+        descriptor = held.descriptor(index)
+        content = memoryview(index.content(descriptor))
+        blocks: dict[int, bytes] = {}
+        entries: dict[int, Entry] = {}
+        growth: dict[int, int] = {}
+        for number, additions in wanted.items():
+            entry = index.entry(descriptor, number)
+            assert entry is not None
+            new = [addition for addition in additions if addition not in entry.additions]
+            if new:
+                start, end = index.span(number)
+                blocks[number], entries[number] = amend(
+                    bytes(content[start:end]), new, newline=index.newline, archived=index.archived
+                )
+                growth[number] = len(blocks[number]) - (end - start)
+        if not blocks:
+            return
+        index.changed(entries)
+        try:
+            moved = self._rotate(held, content, blocks) if index is self._log else set()
+            files.replace(index.path, splice(index, content, blocks, moved))
+        except BaseException:
+            index.forget()
+            raise
+        held.reopen(index)
+        if moved:
+            index.forget()
+        else:
+            index.amended(held.descriptor(index), growth)
+
+    def _rotate(self, held: _Held, content: memoryview, blocks: dict[int, bytes]) -> set[int]:
+        """Bring what has to leave the log into the archive, durably, and say which it is."""
+        if self.max_resolved is None:
+            return set()
+        log = held.descriptor(self._log)
+        moved = choose(
+            self._log, lambda number: self._log.entry(log, number), self.max_resolved, self.horizons
+        )
+        by_year: dict[str, list[int]] = {}
+        for number in sorted(moved):
+            by_year.setdefault(self._log.date_of(number)[:4].decode(), []).append(number)
+        for year, numbers in by_year.items():
+            index = self._archive(int(year))
+            raws = {}
+            for number in numbers:
+                start, end = self._log.span(number)
+                raw = blocks.get(number) or bytes(content[start:end])
+                raw = raw[len(preamble(raw)) :] if number == 0 else raw
+                raws[self._log.ids[number].decode()] = raw.strip(b"\r\n")
+            self._archive_blocks(held, index, raws)
+        return moved
+
+    def _archive_blocks(self, held: _Held, index: Index, raws: dict[str, bytes]) -> None:
+        """Put blocks into an archive; one that a crash left there before is brought up to date."""
+        files.make_folder(index.path.parent)
+        descriptor = held.writable(index)
+        content = memoryview(index.content(descriptor))
+        stale: dict[int, bytes] = {}
+        fresh = []
+        for name, raw in raws.items():
+            number = index.number(name)
+            if number is None:
+                fresh.append(raw + 2 * self._log.newline)
+                continue
+            start, end = index.span(number)
+            there = bytes(content[start:end])
+            if there.strip(b"\r\n") != raw:
+                above = there[: len(there) - len(there.lstrip(b"\r\n"))]
+                stale[number] = above + raw + self._log.newline
+        if stale:
+            files.replace(index.path, splice(index, content, stale, set()))
+            index.forget()
+            descriptor = held.reopen(index)
+        if fresh:
+            data = opening(index.tail(descriptor), index.newline) + b"".join(fresh)
+            files.append(descriptor, data, index.path)
+            index.refresh(descriptor)
+            files.step("archived")
+
+    # Reading
+
+    def get(self, entry_id: str) -> Entry | None:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        with self._reading() as held:
+            where = self._where(held, entry_id)
+            return where[0].entry(held.descriptor(where[0]), where[1]) if where else None
+
+    def find(self, day: Date, ticker: str) -> list[Entry]:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        with self._reading() as held:
+            return self._find(held, day, ticker)
+
+    def entries(self, *, archived: bool = True) -> list[Entry]:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        with self._reading() as held:
+            entries = [entry for _, entry in self._log.entries(held.descriptor(self._log))]
+            if archived:
+                here = {entry.id for entry in entries}
+                old = [
+                    entry
+                    for index in self._all_archives(held)
+                    for number, entry in index.entries(held.descriptor(index))
+                    if entry.id not in here and number not in index.repeats
+                ]
+                entries = old + entries
+        return sorted(entries, key=lambda entry: entry.date)
+
+    def unfinished(self) -> list[Entry]:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        with self._reading() as held:
+            return self._log.unfinished(held.descriptor(self._log))
+
+    def lacking(self, horizons: Sequence[int]) -> list[Entry]:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        with self._reading() as held:
+            descriptor = held.descriptor(self._log)
+            return [
+                entry
+                for number, entry in self._log.entries(descriptor)
+                if lacks(entry, horizons) and not self._log.is_replaced(descriptor, number)
+            ]
+
+    def memories(
+        self,
+        as_of: datetime,
+        *,
+        ticker: str | None = None,
+        not_ticker: str | None = None,
+        distinct: bool = False,
+        lessons: bool = False,
+        hidden: bool = False,
+        limit: int | None = None,
+    ) -> list[Entry]:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        wanted = Wanted(
+            as_of=as_of,
+            ticker=ticker,
+            not_ticker=not_ticker,
+            distinct=distinct,
+            lessons=lessons,
+            hidden=hidden,
+            limit=limit,
+        )
+        with self._reading() as held:
+
+            def entry(index: Index, number: int) -> Entry | None:
+                descriptor = held.descriptor(index)
+                if index.is_replaced(descriptor, number):
+                    return None
+                return index.entry(descriptor, number)
+
+            found = select([self._log], entry, wanted)
+            if not wanted.sure_without_archive(self._log, len(found)):
+                indexes = [self._log, *self._all_archives(held)]
+                if len(indexes) > 1:
+                    found = select(indexes, entry, wanted)
+        return found
+
+    def counts(self, ticker: str, as_of: datetime) -> Counts:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        with self._reading() as held:
+            total = Counts()
+            for index in (self._log, *self._all_archives(held)):
+                found = index.tally(held.descriptor(index), ticker).as_of(as_of)
+                total = Counts(*map(sum, zip(total, found, strict=True)))
+        return total
+
+    def problems(self) -> list[Problem]:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        problems: list[Problem] = []
+        with self._reading() as held:
+            here: set[str] = set()
+            for index in (self._log, *self._all_archives(held)):
+                data = index.content(held.descriptor(index))
+                log = parse(data, self._shown(index.path), archived=index.archived)
+                problems += log.problems
+                problems += [
+                    Problem(
+                        path=self._shown(index.path),
+                        line=block.line,
+                        message=f"{block.entry.id} stands in the log too; that one is used",
+                    )
+                    for block in log.blocks
+                    if index.archived and block.entry and block.entry.id in here
+                ]
+                if not index.archived:
+                    here = {entry.id for entry in log.entries}
+        return problems
+
+    def where(self, entry_id: str) -> str:
+        """The file and line of an entry's tag, as ``path:line``; empty if no entry has the id."""
+        with self._reading() as held:
+            found = self._where(held, entry_id)
+            if found is None:
+                return ""
+            index, number = found
+            start, end = index.span(number)
+            content = index.content(held.descriptor(index))
+            line = content.count(b"\n", 0, start) + read_block(content[start:end]).line + 1
+            return f"{self._shown(index.path)}:{line}"
+
+    def resolving(self, timeout: float = 0) -> AbstractContextManager[None]:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        self._check_path()
+        if not self._real.parent.exists():
+            files.make_folder(self._real.parent)
+        return files.lock(self._beside(".resolve.lock"), timeout)
+
+    # Files
+
+    @contextmanager
+    def _reading(self) -> Iterator[_Held]:
+        with self._threads, _Held() as held:
+            held.open(self._log)
+            yield held
+
+    @contextmanager
+    def _writing(self) -> Iterator[_Held]:
+        self._check_path()
+        folder = self._real.parent
+        with self._threads:
+            if not folder.exists():
+                if self._log.size:
+                    raise LogError(f"cannot write {self.path}: the folder {folder} has vanished")
+                files.make_folder(folder)
+            with files.lock(self._beside(".lock"), self.timeout), _Held() as held:
+                held.open(self._log)
+                yield held
+
+    def _check_path(self) -> None:
+        if self._real.is_dir():
+            raise LogError(f"cannot write {self.path}: it is a folder; name a file in it")
+
+    def _beside(self, suffix: str) -> Path:
+        return self._real.with_name(self._real.name + suffix)
+
+    def _shown(self, path: Path) -> str:
+        """A path as the user knows it: below the log's own folder as it was given."""
+        return str(self.path.parent / path.relative_to(self._real.parent))
+
+    def _archive(self, year: int) -> Index:
+        path = self.archive_folder / f"{self._real.stem}-{year}.md"
+        return self._archives.setdefault(path, Index(path, archived=True))
+
+    def _all_archives(self, held: _Held) -> list[Index]:
+        """The archives that are there, the newest year first, open."""
+        pattern = re.compile(re.escape(self._real.stem) + r"-([0-9]{4})\.md\Z")
+        try:
+            names = os.listdir(self.archive_folder)  # noqa: PTH208 - names are all we need
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        years = sorted((int(m[1]) for name in names if (m := pattern.match(name))), reverse=True)
+        indexes = [self._archive(year) for year in years]
+        for index in indexes:
+            held.open(index)
+        return indexes
+
+    # Looking up
+
+    def _where(self, held: _Held, name: str) -> tuple[Index, int] | None:
+        number = self._log.number(name)
+        if number is not None and self._log.entry(held.descriptor(self._log), number):
+            return self._log, number
+        for index in self._all_archives(held):
+            number = index.number(name)
+            if number is not None and index.entry(held.descriptor(index), number):
+                return index, number
+        return None
+
+    def _find(self, held: _Held, day: Date, ticker: str) -> list[Entry]:
+        found: list[Entry] = []
+        for index in (self._log, *self._year(held, day.year)):
+            here = {entry.id for entry in found}
+            numbers = index.numbers_of(day.isoformat(), ticker)
+            entries = [index.entry(held.descriptor(index), number) for number in numbers]
+            found += [entry for entry in entries if entry and entry.id not in here]
+        return found
+
+    def _year(self, held: _Held, year: int) -> list[Index]:
+        """The archive of a year, if it is there."""
+        index = self._archive(year)
+        if not index.path.exists():
+            return []
+        held.open(index)
+        return [index]

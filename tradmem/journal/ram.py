@@ -1,0 +1,215 @@
+"""The journal in memory, for replays and tests: the same contract, without a file."""
+
+import threading
+from bisect import bisect_left, insort
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from datetime import date as Date  # noqa: N812 - `date` is the name of a field elsewhere
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from tradmem.errors import LogBusy, UnknownEntry
+from tradmem.journal.base import (
+    MayRevise,
+    OnConflict,
+    Stored,
+    is_replaced,
+    lacks,
+    newest_revisions,
+    place,
+)
+from tradmem.journal.block import fold_now
+from tradmem.journal.selection import Wanted, select
+from tradmem.journal.tally import Counts, Tally, judgements
+from tradmem.journal.text import clean
+from tradmem.model import Addition, Decision, Entry, Problem, Status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class RamJournal:
+    """Entries in memory; nothing is archived, nothing survives the process."""
+
+    def __init__(self) -> None:
+        self._entries: list[Entry] = []
+        self._numbers: dict[str, int] = {}
+        self._days: dict[tuple[Date, str], list[int]] = {}
+        self._orders: dict[str, list[tuple[bytes, int]]] = {"": []}
+        self._unfinished: dict[int, None] = {}
+        self._tallies: dict[str, Tally] = {}
+        self._threads = threading.RLock()
+        self._resolver = threading.Lock()
+
+    def __repr__(self) -> str:
+        return f"RamJournal({len(self._entries)} entries)"
+
+    def append(
+        self,
+        decision: Decision,
+        *,
+        on_conflict: OnConflict = OnConflict.KEEP,
+        may_revise: MayRevise = lambda _: True,
+    ) -> tuple[Entry, Stored]:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        with self._threads:
+            group = self.find(decision.date, decision.ticker)
+            placed, stored = place(
+                decision, group, self._numbers.__contains__, on_conflict, may_revise
+            )
+            if isinstance(placed, Entry):
+                return placed, stored
+            entry = fold_now(placed, ())
+            number = self._numbers[entry.id] = len(self._entries)
+            self._entries.append(entry)
+            self._days.setdefault((entry.date, entry.ticker), []).append(number)
+            self._file(number, entry)
+            return entry, stored
+
+    def add(self, additions: Sequence[tuple[str, Addition]]) -> list[Entry]:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        with self._threads:
+            for name, _ in additions:
+                if name not in self._numbers:
+                    raise UnknownEntry(f"no entry has the id {name}; `tradmem log` lists them")
+            for name, addition in additions:
+                number = self._numbers[name]
+                entry = self._entries[number]
+                if addition.text:
+                    addition = replace(addition, text=clean(addition.text))  # noqa: PLW2901
+                if addition not in entry.additions:
+                    self._unfile(number, entry)
+                    now = fold_now(entry.recorded, (*entry.additions, addition))
+                    self._entries[number] = now
+                    self._file(number, now)
+                    self._count(entry, now)
+            return [self._entries[self._numbers[name]] for name, _ in additions]
+
+    def _count(self, before: Entry, now: Entry) -> None:
+        """Keep the counts of a ticker; only what came anew is counted."""
+        tally = self._tallies.get(now.ticker)
+        if tally is None or len(before.outcomes) == len(now.outcomes) == 0:
+            return
+        old, new = judgements(before), judgements(now)
+        if new[: len(old)] == old and not self._is_replaced(now):
+            tally.add(new[len(old) :])
+        else:
+            del self._tallies[now.ticker]
+
+    def _file(self, number: int, entry: Entry) -> None:
+        if entry.status in (Status.PENDING, Status.SETTLED):
+            self._unfinished[number] = None
+        else:
+            self._unfinished.pop(number, None)
+        if entry.known_on:
+            pair = (entry.known_on.isoformat().encode(), number)
+            for key in ("", entry.ticker):
+                insort(self._orders.setdefault(key, []), pair)
+
+    def _unfile(self, number: int, entry: Entry) -> None:
+        if entry.known_on:
+            pair = (entry.known_on.isoformat().encode(), number)
+            for key in ("", entry.ticker):
+                del self._orders[key][bisect_left(self._orders[key], pair)]
+
+    def get(self, entry_id: str) -> Entry | None:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        number = self._numbers.get(entry_id)
+        return None if number is None else self._entries[number]
+
+    def find(self, day: Date, ticker: str) -> list[Entry]:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        with self._threads:
+            return [self._entries[number] for number in self._days.get((day, ticker), ())]
+
+    def entries(self, *, archived: bool = True) -> list[Entry]:  # noqa: ARG002
+        """See :class:`~tradmem.journal.base.Journal`."""
+        with self._threads:
+            return sorted(self._entries, key=lambda entry: entry.date)
+
+    def unfinished(self) -> list[Entry]:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        with self._threads:
+            found = (self._entries[number] for number in sorted(self._unfinished))
+            return [entry for entry in found if not self._is_replaced(entry)]
+
+    def lacking(self, horizons: Sequence[int]) -> list[Entry]:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        with self._threads:
+            return [e for e in self._entries if lacks(e, horizons) and not self._is_replaced(e)]
+
+    def memories(
+        self,
+        as_of: datetime,
+        *,
+        ticker: str | None = None,
+        not_ticker: str | None = None,
+        distinct: bool = False,
+        lessons: bool = False,
+        hidden: bool = False,
+        limit: int | None = None,
+    ) -> list[Entry]:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        wanted = Wanted(
+            as_of=as_of,
+            ticker=ticker,
+            not_ticker=not_ticker,
+            distinct=distinct,
+            lessons=lessons,
+            hidden=hidden,
+            limit=limit,
+        )
+        with self._threads:
+            return select([self], RamJournal._recallable, wanted)
+
+    def _recallable(self, number: int) -> Entry | None:
+        entry = self._entries[number]
+        return None if self._is_replaced(entry) else entry
+
+    def _is_replaced(self, entry: Entry) -> bool:
+        numbers = self._days[entry.date, entry.ticker]
+        return len(numbers) > 1 and is_replaced(
+            entry, newest_revisions(self._entries[number] for number in numbers)
+        )
+
+    def order(self, ticker: str = "") -> Sequence[tuple[bytes, int]]:
+        """See :class:`~tradmem.journal.selection.Ordered`."""
+        return self._orders.get(ticker, ())
+
+    def date_of(self, number: int) -> bytes:
+        """See :class:`~tradmem.journal.selection.Ordered`."""
+        return self._entries[number].date.isoformat().encode()
+
+    def ticker_of(self, number: int) -> bytes:
+        """See :class:`~tradmem.journal.selection.Ordered`."""
+        return self._entries[number].ticker.encode()
+
+    def counts(self, ticker: str, as_of: datetime) -> Counts:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        with self._threads:
+            if ticker not in self._tallies:
+                self._tallies[ticker] = Tally(
+                    judgement
+                    for _, number in self._orders.get(ticker, ())
+                    if (entry := self._recallable(number))
+                    for judgement in judgements(entry)
+                )
+            return self._tallies[ticker].as_of(as_of)
+
+    def problems(self) -> list[Problem]:
+        """See :class:`~tradmem.journal.base.Journal`: there is nothing to go wrong."""
+        return []
+
+    def resolving(self, timeout: float = 0) -> AbstractContextManager[None]:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        return self._resolve_alone(timeout)
+
+    @contextmanager
+    def _resolve_alone(self, timeout: float) -> "Iterator[None]":
+        if not self._resolver.acquire(timeout=timeout):
+            raise LogBusy("this journal is being resolved by another thread; try again later")
+        try:
+            yield
+        finally:
+            self._resolver.release()

@@ -1,0 +1,127 @@
+"""Which resolved entries leave the log for the archive, and what that leaves behind."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+
+from tradmem.journal.block import read_block
+from tradmem.journal.index import Index
+from tradmem.model import Entry, Status
+
+KEPT_PER_TICKER = 5  # recall must find these without the archive
+
+
+def choose(
+    index: Index, entry: Callable[[int], Entry | None], most: int, horizons: Sequence[int]
+) -> set[int]:
+    """The blocks to move: the oldest resolved entries beyond ``most``.
+
+    Never a pending or settled one, a note, one of the newest recallable of its ticker, or
+    one that still waits for an outcome at another horizon. Replaced revisions of a moved
+    entry move with it.
+
+    Args:
+        index: the log.
+        entry: the entry of a block.
+        most: how many resolved entries may stay.
+        horizons: in sessions.
+    """
+    resolved = [number for _, number in index.order() if index.may_be_resolved(number)]
+    excess = len(resolved) - most
+    moved: set[int] = set()
+    newest: dict[bytes, AbstractSet[int]] = {}
+    for number in resolved:
+        if len(moved) >= excess:
+            break
+        found = entry(number)
+        if found is None or found.status is not Status.RESOLVED or _is_open(found, horizons):
+            continue
+        ticker = index.ticker_of(number)
+        if ticker not in newest:
+            newest[ticker] = _newest(index, ticker, entry)
+        if number not in newest[ticker]:
+            moved.add(number)
+    return moved | {
+        other
+        for number in moved
+        for other in index.numbers_of(*_day_of(index, number))
+        if _replaces(entry(number), entry(other))
+    }
+
+
+def _is_open(entry: Entry, horizons: Sequence[int]) -> bool:
+    return bool(set(horizons) - {outcome.horizon for outcome in entry.outcomes})
+
+
+def _newest(index: Index, ticker: bytes, entry: Callable[[int], Entry | None]) -> set[int]:
+    """The blocks of the newest recallable entries of a ticker."""
+    kept: set[int] = set()
+    cut = b""
+    for known, number in reversed(index.order(ticker.decode())):
+        if len(kept) >= KEPT_PER_TICKER and known < cut:
+            break
+        found = entry(number)
+        if found and not found.hidden:
+            kept.add(number)
+            cut = known
+    return kept
+
+
+def _day_of(index: Index, number: int) -> tuple[str, str]:
+    return index.date_of(number).decode(), index.ticker_of(number).decode()
+
+
+def _replaces(newer: Entry | None, older: Entry | None) -> bool:
+    return bool(
+        newer
+        and older
+        and older.agent == newer.agent
+        and not older.recorded.is_note
+        and older.revision < newer.revision
+    )
+
+
+def splice(
+    index: Index, content: memoryview, blocks: Mapping[int, bytes], moved: AbstractSet[int]
+) -> Iterator[bytes | memoryview]:
+    """The file with some blocks replaced and some gone, in pieces.
+
+    What stands above the first entry (a title) stays at the top.
+    """
+    pieces = _pieces(index, content, blocks, moved)
+    if 0 in moved:
+        pieces = _without_blank_top(pieces)
+    return pieces
+
+
+def _pieces(
+    index: Index, content: memoryview, blocks: Mapping[int, bytes], moved: AbstractSet[int]
+) -> Iterator[bytes | memoryview]:
+    done = 0
+    for number in sorted({*blocks, *moved}):
+        start, end = index.span(number)
+        yield content[done:start]
+        done = end
+        if number not in moved:
+            yield blocks[number]
+        elif number == 0:
+            yield preamble(bytes(content[start:end]))
+    yield content[done:]
+
+
+def _without_blank_top(
+    pieces: Iterator[bytes | memoryview],
+) -> Iterator[bytes | memoryview]:
+    for piece in pieces:
+        if text := bytes(piece).lstrip(b"\r\n"):
+            yield text
+            break
+    yield from pieces
+
+
+def preamble(raw: bytes) -> bytes:
+    """The lines above the tag of a block, its byte order mark included."""
+    lines = raw.split(b"\n")
+    above = lines[: read_block(raw).line]
+    if above:
+        return b"\n".join([*above, b""])
+    return lines[0][: lines[0].index(b"[")]

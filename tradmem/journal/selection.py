@@ -1,0 +1,124 @@
+"""Which entries of some indexed files had taught something by an instant, newest first."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from heapq import merge
+from typing import Protocol, TypeVar
+
+from tradmem.journal.base import recency
+from tradmem.journal.rotation import KEPT_PER_TICKER
+from tradmem.model import Entry, Status
+
+
+class Ordered(Protocol):
+    """Entries by number, in the order in which they taught something."""
+
+    def order(self, ticker: str = "") -> Sequence[tuple[bytes, int]]:
+        """What may be recalled, of a ticker or of all, as (date known, number), oldest first."""
+        ...
+
+    def date_of(self, number: int) -> bytes:
+        """The ISO date of an entry."""
+        ...
+
+    def ticker_of(self, number: int) -> bytes:
+        """The ticker of an entry."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """The arguments of ``Journal.memories``."""
+
+    as_of: datetime
+    ticker: str | None
+    not_ticker: str | None
+    distinct: bool = False
+    lessons: bool = False
+    hidden: bool = False
+    limit: int | None = None
+
+    def fits(self, entry: Entry) -> bool:
+        """Whether an entry, as it stood then, is wanted as far as its state goes."""
+        if entry.known_at is None or (entry.hidden and not self.hidden):
+            return False
+        return not self.lessons or entry.status is not Status.SETTLED
+
+    def sure_without_archive(self, log: Ordered, found: int) -> bool:
+        """Whether no archived entry could be among those wanted.
+
+        Rotation leaves the newest of each ticker in the log; so long as nothing in it lies
+        after ``as_of``, those are the newest of all.
+        """
+        order = log.order()
+        if self.limit is None or found < self.limit:
+            return False
+        if order and order[-1][0].decode() > self.as_of.date().isoformat():
+            return False
+        return self.distinct or (self.ticker is not None and self.limit <= KEPT_PER_TICKER)
+
+
+Source = TypeVar("Source", bound=Ordered)
+
+
+def select(
+    indexes: Sequence[Source], entry: Callable[[Source, int], Entry | None], wanted: Wanted
+) -> list[Entry]:
+    """Go through the tags from the newest on and parse only what may be wanted.
+
+    A tag tells the date of the last outcome; as of an earlier instant the entry may have
+    been known earlier, but never later. So once enough are found that were known on a later
+    date than the next tag, nothing behind it can come before them.
+    """
+    best: dict[str, Entry] = {}
+    seen: set[str] = set()
+    day = wanted.as_of.date().isoformat().encode()
+    cut = b""
+    for known, index, number in _newest_first(indexes, wanted.ticker):
+        if wanted.limit is not None and len(best) >= wanted.limit and known < cut:
+            break
+        if index.date_of(number) > day or not _may_count(index, number, wanted, best, known):
+            continue
+        found = entry(index, number)
+        found = found.at(wanted.as_of) if found else None
+        if found is None or found.id in seen or not wanted.fits(found):
+            continue
+        seen.add(found.id)
+        key = found.ticker if wanted.distinct else found.id
+        if key in best and recency(best[key]) >= recency(found):
+            continue
+        best[key] = found
+        if wanted.limit is not None and len(best) >= wanted.limit:
+            cut = (
+                sorted((e.known_on or e.date for e in best.values()), reverse=True)[
+                    wanted.limit - 1
+                ]
+                .isoformat()
+                .encode()
+            )
+    return sorted(best.values(), key=recency, reverse=True)[: wanted.limit]
+
+
+def _may_count(
+    index: Ordered, number: int, wanted: Wanted, best: dict[str, Entry], known: bytes
+) -> bool:
+    ticker = index.ticker_of(number).decode()
+    if ticker == wanted.not_ticker:
+        return False
+    if not wanted.distinct or ticker not in best:
+        return True
+    newest = best[ticker].known_on
+    return newest is None or newest.isoformat().encode() <= known
+
+
+def _newest_first(
+    indexes: Sequence[Source], ticker: str | None
+) -> Iterator[tuple[bytes, Source, int]]:
+    orders = [_backwards(index, ticker or "") for index in indexes]
+    return merge(*orders, key=lambda item: item[0], reverse=True) if len(orders) > 1 else orders[0]
+
+
+def _backwards(index: Source, ticker: str) -> Iterator[tuple[bytes, Source, int]]:
+    for known, number in reversed(index.order(ticker)):
+        yield known, index, number

@@ -1,0 +1,455 @@
+"""The memory: record, resolve, recall, note, forget.
+
+Composition only. What an entry is, is in ``model``; where it lives, in ``journal``; what
+happened afterwards, in ``market``; what it teaches, in ``lessons``.
+"""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date as Date  # noqa: N812 - `date` is the name of a parameter here
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from tradmem.clock import AsOf, Clock, as_instant, parse_date, parse_instant, system_clock, utc
+from tradmem.errors import UnknownEntry, UsageError
+from tradmem.journal.base import Journal, OnConflict, Stored
+from tradmem.journal.markdown import MarkdownJournal
+from tradmem.lessons.recall import Recall, recall
+from tradmem.lessons.reflect import Reflector, TemplateReflector
+from tradmem.model import (
+    MARKET,
+    Act,
+    Addition,
+    Decision,
+    Entry,
+    Rating,
+    Status,
+    check_ticker,
+    entry_id,
+)
+from tradmem.rating import parse_rating
+from tradmem.resolving import Progress, ResolveReport, Run
+from tradmem.rows import COLUMNS, as_row
+from tradmem.settings import DEFAULT_LOG, Settings, check_horizon
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from tradmem.market.prices import PriceSource
+
+_AGENT_LENGTH = 64
+_SHORTEST_PREFIX = 4
+_Choice = TypeVar("_Choice", bound=StrEnum)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """What came of recording.
+
+    Attributes:
+        entry: the entry that stands for the key now.
+        status: ``recorded``, ``unchanged`` (the same again), ``kept`` (another text; the
+            first stands) or ``revised``.
+    """
+
+    entry: Entry
+    status: Stored
+
+
+class Memory:
+    """What an agent remembers of its decisions.
+
+    Args:
+        journal: where entries live.
+        prices: where closes come from; Yahoo by default, asked only when something is due.
+        reflector: who writes the lessons; the template by default.
+        settings: everything else.
+        clock: what time it is, aware UTC; a replay hands in its own.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        *,
+        prices: "PriceSource | None" = None,
+        reflector: Reflector | None = None,
+        settings: Settings | None = None,
+        clock: Clock = system_clock,
+    ) -> None:
+        self.journal = journal
+        self.settings = settings or Settings()
+        self.reflector = reflector or TemplateReflector()
+        self.clock = clock
+        self._prices = prices
+
+    @classmethod
+    def open(
+        cls,
+        log: str | os.PathLike[str] | None = None,
+        *,
+        prices: "PriceSource | None" = None,
+        reflector: Reflector | None = None,
+        settings: Settings | None = None,
+        clock: Clock = system_clock,
+    ) -> "Memory":
+        """The memory in a log, which the first write makes.
+
+        Args:
+            log: a path; by default what ``TRADMEM_LOG`` says, else ``logs/memory.md``.
+            prices: see :class:`Memory`.
+            reflector: see :class:`Memory`.
+            settings: see :class:`Memory`.
+            clock: see :class:`Memory`.
+        """
+        settings = settings or Settings()
+        path = log or os.environ.get("TRADMEM_LOG") or DEFAULT_LOG
+        journal = MarkdownJournal(
+            path, max_resolved=settings.max_resolved, horizons=settings.horizons
+        )
+        return cls(journal, prices=prices, reflector=reflector, settings=settings, clock=clock)
+
+    def __repr__(self) -> str:
+        return f"Memory({self.journal!r})"
+
+    @property
+    def prices(self) -> "PriceSource":
+        """Where closes come from."""
+        if self._prices is None:
+            from tradmem.market.yahoo import YahooPrices  # noqa: PLC0415 - loads pandas
+
+            self._prices = YahooPrices(aliases=self.settings.aliases)
+        return self._prices
+
+    # Deciding
+
+    def recall(self, ticker: str, as_of: AsOf = None) -> Recall:
+        """What to put into the prompt of the next decision on a ticker.
+
+        Args:
+            ticker: in any case.
+            as_of: an instant; or the date of the decision, which means the instant that
+                :meth:`record` would give it; now by default. Never past the clock.
+
+        Raises:
+            UsageError: no such ticker, or a date later than today.
+        """
+        ticker = check_ticker(ticker)
+        return recall(
+            self.journal,
+            ticker,
+            self._decision_instant(ticker, as_of)[0],
+            same_ticker=self.settings.same_ticker,
+            cross_ticker=self.settings.cross_ticker,
+            budget=self.settings.budget,
+        )
+
+    def record(
+        self,
+        ticker: str,
+        date: Date | str,
+        text: str,
+        *,
+        rating: Rating | str | None = None,
+        agent: str = "",
+        horizon: int | None = None,
+        decided_at: datetime | str | None = None,
+        recalled: Recall | Iterable[str] = (),
+        cited: Iterable[str] = (),
+        on_conflict: OnConflict | str = OnConflict.KEEP,
+        extra: Mapping[str, Any] | None = None,
+    ) -> Recorded:
+        """Store a decision, durably, before it returns.
+
+        Args:
+            ticker: in any case.
+            date: the date of the decision, in the zone of the ticker's exchange.
+            text: what was decided, and why.
+            rating: by default read from the text; a text that clearly gives none is
+                stored as unrated.
+            agent: who decided.
+            horizon: sessions to hold; the settings' first by default.
+            decided_at: the instant, if it is known better than the date and the clock tell.
+            recalled: what the decision saw: a :class:`Recall`, or ids.
+            cited: ids of the memories that it names.
+            on_conflict: what to do if the date, ticker and agent stand with another text.
+            extra: further JSON values to keep with it.
+
+        Raises:
+            UsageError: an argument cannot be; nothing was written.
+            ConflictError: the key stands, and ``on_conflict`` forbids what was asked.
+            LogError: it could not be stored; nothing was written.
+        """
+        ticker, day, now = check_ticker(ticker), parse_date(date), self._now()
+        if not isinstance(text, str):
+            raise UsageError(f"the text of a decision is a string, not {type(text).__name__}")
+        instant, date_only = self._decision_instant(ticker, day)
+        if decided_at is not None:
+            given = parse_instant(decided_at) if isinstance(decided_at, str) else utc(decided_at)
+            if given > now:
+                raise UsageError(f"decided_at {given} is later than the clock, {now}")
+            instant, date_only = given, False
+        closes = self._entry_close(ticker, instant)
+        flags = ("date_only",) * date_only + ("late",) * (now >= closes)
+        decision = Decision(
+            id=entry_id(day, ticker, agent),
+            date=day,
+            ticker=ticker,
+            text=text,
+            rating=parse_rating(text) if rating is None else _choice(Rating, rating, "rating"),
+            agent=_agent(agent),
+            decided_at=instant,
+            recorded_at=now,
+            horizon=check_horizon(self.settings.horizons[0] if horizon is None else horizon),
+            recalled=recalled.ids if isinstance(recalled, Recall) else _ids(recalled),
+            recalled_as_of=recalled.as_of if isinstance(recalled, Recall) else None,
+            cited=_ids(cited),
+            flags=flags,
+            extra=dict(extra or {}),
+        )
+        entry, stored = self.journal.append(
+            decision,
+            on_conflict=_choice(OnConflict, on_conflict, "on_conflict"),
+            may_revise=self._may_revise,
+        )
+        return Recorded(entry=entry, status=stored)
+
+    def note(
+        self, text: str, *, ticker: str | None = None, date: Date | str | None = None
+    ) -> Recorded:
+        """Store a lesson or a remark as it stands; recall shows it from now on.
+
+        Args:
+            text: what to remember.
+            ticker: whom it is about; the whole market by default.
+            date: the date that it carries; today by default.
+
+        Raises:
+            UsageError: no such ticker or date, or an empty text.
+            LogError: it could not be stored.
+        """
+        now = self._now()
+        name = MARKET if ticker in (None, MARKET) else check_ticker(str(ticker))
+        if not text.strip():
+            raise UsageError("the note is empty; write what to remember")
+        day = now.date() if date is None else parse_date(date)
+        if day > now.date() + timedelta(days=1):  # it is tomorrow already, east of UTC
+            raise UsageError(f"{day} is later than today; a note is dated today or earlier")
+        decision = Decision(
+            id="",
+            date=day,
+            ticker=name,
+            text=text,
+            is_note=True,
+            recorded_at=now,
+        )
+        entry, stored = self.journal.append(decision)
+        return Recorded(entry=entry, status=stored)
+
+    def forget(self, entry_id: str, *, reason: str, actor: str = "") -> Entry:
+        """Hide an entry from recall; it stays in the file and in statistics.
+
+        Args:
+            entry_id: the id, or the beginning of one.
+            reason: why.
+            actor: who asks for it.
+
+        Raises:
+            UnknownEntry: no entry has this id.
+            UsageError: there is no reason.
+        """
+        if not reason.strip():
+            raise UsageError("forgetting needs a reason; say why")
+        data = {"reason": reason, **({"actor": actor} if actor else {})}
+        addition = Addition(kind=Act.FORGET, at=self._now(), data=data)
+        return self.journal.add([(self._entry(entry_id).id, addition)])[0]
+
+    # Resolving
+
+    def resolve(
+        self,
+        as_of: AsOf = None,
+        tickers: Iterable[str] | None = None,
+        *,
+        reflect: bool = True,
+        accept: Iterable[str] = (),
+        retry_unresolvable: bool = False,
+        recheck: bool = False,
+        wait: float = 0,
+        progress: Progress | None = None,
+    ) -> ResolveReport:
+        """Settle what has come due, and have the lessons written.
+
+        What a person asks for (the last of these arguments but two) is known from now on,
+        so a read as of an earlier instant still shows what was known then.
+
+        Args:
+            as_of: settle as if it were then; now by default, and never past the clock.
+            tickers: only these; all by default.
+            reflect: whether to have lessons written.
+            accept: ids of suspect entries whose closes are to be taken as they are.
+            retry_unresolvable: whether to ask again for what was given up.
+            recheck: whether to ask again for what has an outcome; a return or alpha that
+                differs by more than 5 basis points is added as a correction.
+            wait: seconds to wait for another resolver of the same log.
+            progress: called with what is going on, how many are done, and of how many.
+
+        Raises:
+            LogBusy: another process is resolving this log.
+            LogError: the log cannot be read or written.
+            UnknownEntry: nothing has an id that is to be accepted.
+        """
+        started = self._now()
+        instant = as_instant(as_of, started)
+        only = None if tickers is None else {check_ticker(ticker) for ticker in tickers}
+        accepted = {self._entry(name).id for name in accept}
+        run = Run(
+            journal=self.journal,
+            prices=lambda: self.prices,
+            reflector=self.reflector,
+            settings=self.settings,
+            now=self._now,
+            decided_at=self._decided_at,
+            started=started,
+            progress=progress or (lambda *_: None),
+        )
+
+        def wanted(entries: Iterable[Entry]) -> list[Entry]:
+            return [
+                entry
+                for entry in entries
+                if (only is None or entry.ticker in only) and entry.recorded.known_at <= instant
+            ]
+
+        with self.journal.resolving(wait):
+            unfinished = wanted(self.journal.unfinished())
+            pending = [entry for entry in unfinished if entry.status is Status.PENDING]
+            others = self.settings.horizons[1:]
+            asks = run.asks(
+                pending=pending,
+                lacking=wanted(self.journal.lacking(others)) if others else (),
+                again=wanted(self.journal.entries()) if retry_unresolvable or recheck else (),
+                accepted=accepted,
+                retry_unresolvable=retry_unresolvable,
+                recheck=recheck,
+            )
+            settled = {entry.id: entry for entry in run.settle(asks, instant)}
+            if reflect:
+                due = {e.id: e for e in unfinished if e.known_at and e.known_at <= instant}
+                run.reflect(list((due | settled).values()))
+        return run.report()
+
+    # Reading
+
+    def get(self, entry_id: str) -> Entry | None:
+        """The entry with an id, or with the only id that begins so; None if there is none.
+
+        Raises:
+            UsageError: several ids begin so.
+        """
+        entry = self.journal.get(entry_id)
+        if entry is not None or len(entry_id) < _SHORTEST_PREFIX:
+            return entry
+        found = {e.id: e for e in self.journal.entries() if e.id.startswith(entry_id)}
+        if len(found) > 1:
+            raise UsageError(f"{entry_id} is the beginning of {len(found)} ids; write more of it")
+        return next(iter(found.values()), None)
+
+    def entries(
+        self,
+        ticker: str | None = None,
+        status: Status | str | None = None,
+        as_of: AsOf = None,
+        archived: bool = True,
+    ) -> list[Entry]:
+        """Entries by date, then in file order.
+
+        Args:
+            ticker: only this one.
+            status: only those with this status.
+            as_of: as they stood then; now by default.
+            archived: whether to look into the archive too.
+        """
+        wanted = None if ticker is None else MARKET if ticker == MARKET else check_ticker(ticker)
+        state = None if status is None else _choice(Status, status, "status")
+        entries: Iterable[Entry] = self.journal.entries(archived=archived)
+        if as_of is not None:
+            instant = as_instant(as_of, self._now())
+            entries = [then for entry in entries if (then := entry.at(instant))]
+        return [
+            entry
+            for entry in entries
+            if (wanted is None or entry.ticker == wanted)
+            and (state is None or entry.status is state)
+        ]
+
+    def frame(self) -> "pd.DataFrame":
+        """One row per entry, in the order of :meth:`entries`; returns are fractions."""
+        import pandas as pd  # noqa: PLC0415 - heavy
+
+        return pd.DataFrame([as_row(entry) for entry in self.entries()], columns=list(COLUMNS))
+
+    # Small parts
+
+    def _now(self) -> datetime:
+        return utc(self.clock())
+
+    def _entry(self, entry_id: str) -> Entry:
+        entry = self.get(entry_id)
+        if entry is None:
+            raise UnknownEntry(f"no entry has the id {entry_id}; `tradmem log` lists them")
+        return entry
+
+    def _decision_instant(self, ticker: str, as_of: AsOf) -> tuple[datetime, bool]:
+        """What an instant or a bare date means for a decision, and whether only a date is known."""
+        now = self._now()
+        if isinstance(as_of, str):
+            as_of = parse_instant(as_of) if "T" in as_of or ":" in as_of else parse_date(as_of)
+        if as_of is None or isinstance(as_of, datetime):
+            return as_instant(as_of, now), False
+        from tradmem.market.calendars import decision_instant  # noqa: PLC0415 - loads calendars
+
+        return decision_instant(ticker, as_of, now, self.settings.aliases)
+
+    def _entry_close(self, ticker: str, decided_at: datetime) -> datetime:
+        """When the session at whose close a decision enters has closed."""
+        from tradmem.market.calendars import calendar_of  # noqa: PLC0415 - loads calendars
+
+        calendar = calendar_of(ticker, self.settings.aliases)
+        return calendar.close(calendar.first_closing_after(decided_at))
+
+    def _may_revise(self, entry: Entry) -> bool:
+        decided_at = entry.decided_at or entry.recorded.known_at
+        return self._now() < self._entry_close(entry.ticker, decided_at)
+
+    def _decided_at(self, entry: Entry) -> datetime:
+        """The instant of a decision in a log of another program, or written by hand."""
+        try:
+            return self._decision_instant(entry.ticker, entry.date)[0]
+        except UsageError:  # dated later than today
+            return entry.recorded.known_at
+
+
+def _agent(name: str) -> str:
+    if len(name) > _AGENT_LENGTH or not name.isprintable() or "|" in name:
+        raise UsageError(
+            f"{name[:60]!r} is no name of an agent; use up to {_AGENT_LENGTH} printable "
+            "characters without |"
+        )
+    return name
+
+
+def _ids(names: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(names, str):
+        raise UsageError(f"{names!r} is one string; hand in a list of ids")
+    return tuple(dict.fromkeys(str(getattr(name, "id", name)) for name in names))
+
+
+def _choice(kind: type[_Choice], value: str, what: str) -> _Choice:
+    """A member of a closed set, in any case."""
+    for member in kind:
+        if str(value).lower() == member.value.lower():
+            return member
+    choices = ", ".join(member.value for member in kind)
+    raise UsageError(f"{value!r} is no {what}; choose one of {choices}")

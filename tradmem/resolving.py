@@ -1,0 +1,295 @@
+"""One run over what is unfinished: settle what has come due, then have lessons written."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, fields, replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from tradmem.journal.base import Journal
+from tradmem.lessons.reflect import Case, Lesson, Reflector
+from tradmem.model import Act, Addition, Entry, Outcome, Status
+from tradmem.settings import Settings
+
+if TYPE_CHECKING:
+    from tradmem.market.prices import PriceSource
+    from tradmem.market.question import Question, Unsettled
+
+_FLUSH_SECONDS = 2.0  # how much of a model's paid work a crash may cost
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolution:
+    """What became of one entry in a run.
+
+    Attributes:
+        entry: as it is after the run.
+        reason: why, one line without a full stop; empty where the entry says it all.
+        due: when asking again can help, aware UTC; None if time changes nothing.
+    """
+
+    entry: Entry
+    reason: str = ""
+    due: datetime | None = None
+
+    def __iter__(self) -> Iterator[Entry | str | datetime | None]:
+        return iter((self.entry, self.reason, self.due))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResolveReport:
+    """What a run did with each entry that was pending or settled.
+
+    Attributes:
+        settled: got an outcome in this run.
+        reflected: got a lesson in this run.
+        not_due: the holding window has not traded yet.
+        waiting: due, but a close is missing.
+        suspect: the closes jump; a person has to accept them, or mend the data.
+        failed: a price source or a model did not answer; the reason says which.
+        unresolvable: given up in this run.
+    """
+
+    settled: tuple[Resolution, ...] = ()
+    reflected: tuple[Resolution, ...] = ()
+    not_due: tuple[Resolution, ...] = ()
+    waiting: tuple[Resolution, ...] = ()
+    suspect: tuple[Resolution, ...] = ()
+    failed: tuple[Resolution, ...] = ()
+    unresolvable: tuple[Resolution, ...] = ()
+
+    def items(self) -> Iterator[tuple[str, Resolution]]:
+        """Every resolution with the name of its group."""
+        for group in fields(self):
+            for resolution in getattr(self, group.name):
+                yield group.name, resolution
+
+
+CORRECTION = 0.0005  # a return or alpha that moved by less is the same number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """One outcome to ask for.
+
+    Attributes:
+        entry: whose.
+        horizon: in sessions.
+        by_person: whether a person asked again; the answer is then known when it came.
+        accept: whether a suspect outcome is to be taken.
+        recheck: whether an outcome stands, and only another one counts.
+    """
+
+    entry: Entry
+    horizon: int
+    by_person: bool = False
+    accept: bool = False
+    recheck: bool = False
+
+    @property
+    def standing(self) -> Outcome | None:
+        """The outcome that the entry has at this horizon."""
+        return next((o for o in self.entry.outcomes if o.horizon == self.horizon), None)
+
+
+@dataclass(slots=True, kw_only=True)
+class Run:
+    """One run, half-way.
+
+    Attributes:
+        journal: whose resolver lock the caller holds.
+        prices: asked for at most once, and only if something is due.
+        now: the clock, for every stamp.
+        decided_at: the instant of an entry of which only the date is known.
+        started: the clock when the run began; what a person accepts is accepted then.
+    """
+
+    journal: Journal
+    prices: Callable[[], "PriceSource"]
+    reflector: Reflector
+    settings: Settings
+    now: Callable[[], datetime]
+    decided_at: Callable[[Entry], datetime]
+    started: datetime
+    progress: Progress = lambda *_: None
+    found: dict[str, list[Resolution]] = field(default_factory=dict)
+
+    def report(self) -> ResolveReport:
+        """What was done."""
+        return ResolveReport(**{name: tuple(items) for name, items in self.found.items()})
+
+    def primary(self, entry: Entry) -> int:
+        """The horizon that an entry is judged by: its own, that of its outcome, or the default."""
+        if entry.recorded.horizon:
+            return entry.recorded.horizon
+        return entry.outcomes[0].horizon if entry.outcomes else self.settings.horizons[0]
+
+    def asks(
+        self,
+        *,
+        pending: Iterable[Entry],
+        lacking: Iterable[Entry],
+        again: Iterable[Entry],
+        accepted: AbstractSet[str],
+        retry_unresolvable: bool,
+        recheck: bool,
+    ) -> list[Ask]:
+        """What to ask for.
+
+        Args:
+            pending: entries without an outcome, or whose outcome a person took back.
+            lacking: entries without an outcome at one of the settings' further horizons.
+            again: entries to go through for what a person asks again.
+            accepted: ids whose closes are to be taken as they are.
+            retry_unresolvable: whether to retry what was given up.
+            recheck: whether to recheck what has an outcome.
+        """
+        asks = [
+            Ask(
+                entry=entry,
+                horizon=self.primary(entry),
+                by_person=any(o.horizon == self.primary(entry) for o in entry.outcomes),
+                accept=entry.id in accepted,
+            )
+            for entry in pending
+        ]
+        asks += [
+            Ask(entry=entry, horizon=horizon, accept=entry.id in accepted)
+            for entry in lacking
+            for horizon in self.settings.horizons[1:]
+            if horizon not in {outcome.horizon for outcome in entry.outcomes}
+        ]
+        for entry in again:
+            if retry_unresolvable and entry.status is Status.UNRESOLVABLE:
+                asks.append(Ask(entry=entry, horizon=self.primary(entry), by_person=True))
+            elif recheck and entry.outcome:
+                asks += [
+                    Ask(entry=entry, horizon=outcome.horizon, recheck=True)
+                    for outcome in entry.outcomes
+                ]
+        return asks
+
+    def settle(self, asks: Sequence[Ask], as_of: datetime) -> list[Entry]:
+        """Ask for outcomes, all at once, and store them in one write.
+
+        Returns:
+            The entries that are due for a lesson now.
+        """
+        if not asks:
+            return []
+        from tradmem.market.settle import settle  # noqa: PLC0415 - loads numpy
+
+        self.progress("prices", 0, len(asks))
+        answers = settle(
+            [self._question(ask) for ask in asks],
+            self.prices(),
+            as_of=as_of,
+            benchmarks=self.settings.benchmark,
+            aliases=self.settings.aliases,
+        )
+        self.progress("prices", len(asks), len(asks))
+        now = self.now()
+        additions: list[tuple[str, Addition]] = []
+        for ask, answer in zip(asks, answers, strict=True):
+            addition = _addition(ask, answer, now)
+            if addition:
+                additions.append((ask.entry.id, addition))
+            elif not isinstance(answer, Outcome):
+                self._tell(ask, answer)
+        stored = self.journal.add(additions) if additions else []
+        for entry, (_, addition) in zip(stored, additions, strict=True):
+            gave_up = addition.kind == Act.UNRESOLVABLE
+            self._note("unresolvable" if gave_up else "settled", entry, entry.reason)
+        due = {entry.id: entry for entry in stored if entry.status is Status.SETTLED}
+        return list(due.values())
+
+    def _question(self, ask: Ask) -> "Question":
+        from tradmem.market.question import Question  # noqa: PLC0415 - loads calendars
+
+        return Question(
+            ticker=ask.entry.ticker,
+            decided_at=ask.entry.decided_at or self.decided_at(ask.entry),
+            horizon=ask.horizon,
+            accepted_at=self.started if ask.accept else None,
+        )
+
+    def _tell(self, ask: Ask, answer: "Unsettled") -> None:
+        """Report why there is no outcome; a further horizon that is not due is no news."""
+        is_primary = ask.horizon == self.primary(ask.entry)
+        if is_primary and not ask.recheck:
+            self._note(answer.kind.value, ask.entry, answer.reason, answer.due)
+        elif answer.kind not in ("not_due", "unresolvable"):
+            reason = f"after {ask.horizon} sessions: {answer.reason}"
+            self._note(answer.kind.value, ask.entry, reason, answer.due)
+
+    def reflect(self, due: Sequence[Entry]) -> None:
+        """Have the lessons written, and store them a few at a time."""
+        cases = [Case(entry=entry, related=self._related(entry)) for entry in due]
+        waiting: list[tuple[str, Addition]] = []
+        flushed = time.monotonic()
+        for done, (case, answer) in enumerate(
+            zip(cases, self.reflector.reflect(cases), strict=True), 1
+        ):
+            if isinstance(answer, Lesson):
+                waiting.append((case.entry.id, _reflection(answer, self.now())))
+            else:
+                self._note("failed", case.entry, answer.message)
+            self.progress("lessons", done, len(cases))
+            if time.monotonic() - flushed > _FLUSH_SECONDS:
+                self._store(waiting)
+                waiting, flushed = [], time.monotonic()
+        self._store(waiting)
+
+    def _store(self, lessons: Sequence[tuple[str, Addition]]) -> None:
+        for entry in self.journal.add(lessons) if lessons else ():
+            self._note("reflected", entry)
+
+    def _related(self, entry: Entry) -> tuple[Entry, ...]:
+        """What was known when the outcome became known, the ticker's own first."""
+        most = min(self.settings.related, self.reflector.related)
+        if not most or entry.known_at is None:
+            return ()
+        own = self.journal.memories(entry.known_at, ticker=entry.ticker, limit=most + 1)
+        others = self.journal.memories(
+            entry.known_at, not_ticker=entry.ticker, distinct=True, lessons=True, limit=most
+        )
+        return tuple(memory for memory in (*own, *others) if memory.id != entry.id)[:most]
+
+    def _note(
+        self, group: str, entry: Entry, reason: str = "", due: datetime | None = None
+    ) -> None:
+        resolution = Resolution(entry=entry, reason=reason, due=due)
+        self.found.setdefault(group, []).append(resolution)
+
+
+def _addition(ask: Ask, answer: "Outcome | Unsettled", now: datetime) -> Addition | None:
+    """What an answer adds to an entry, if anything."""
+    if isinstance(answer, Outcome):
+        flag = "asked_again" if ask.by_person else ""
+        if ask.recheck:
+            if ask.standing and _agree(ask.standing, answer):
+                return None
+            flag = "corrected"
+        if flag:
+            answer = replace(answer, known_at=now, flags=(*answer.flags, flag))
+        return Addition(kind=Act.OUTCOME, at=now, outcome=answer)
+    if answer.kind == "unresolvable" and ask.entry.status is Status.PENDING and not ask.standing:
+        data = {"reason": answer.reason}
+        known_at = now if ask.by_person else answer.known_at
+        return Addition(kind=Act.UNRESOLVABLE, at=now, known_at=known_at, data=data)
+    return None
+
+
+def _agree(standing: Outcome, fresh: Outcome) -> bool:
+    """Whether two outcomes tell the same returns, to within a rounding."""
+    if abs(standing.raw_return - fresh.raw_return) > CORRECTION:
+        return False
+    if standing.alpha is None or fresh.alpha is None:
+        return standing.alpha is fresh.alpha
+    return abs(standing.alpha - fresh.alpha) <= CORRECTION
+
+
+def _reflection(lesson: Lesson, now: datetime) -> Addition:
+    return Addition(kind=Act.REFLECTION, at=now, text=lesson.text, data=lesson.ledger())
