@@ -360,6 +360,11 @@ class Index:
                 found.append(entry)
         return found[::-1]
 
+    @property
+    def in_line(self) -> bool:
+        """Whether the file ends within a line."""
+        return bool(self._last) and not self._last.endswith(b"\n")
+
     def entries(self, descriptor: int) -> Iterator[tuple[int, Entry]]:
         """All entries with their blocks, in file order, repeats too."""
         for number in range(len(self.tags)):

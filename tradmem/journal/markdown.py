@@ -150,9 +150,7 @@ class MarkdownJournal:
             assert entry is not None
             descriptor = held.writable(self._log)
             block = render(entry).replace(b"\n", self._log.newline)
-            data = opening(self._log.tail(descriptor), self._log.newline) + block
-            files.append(descriptor, data, self.path)
-            self._log.refresh(descriptor)
+            _append(descriptor, self._log, block)
             return entry, stored
 
     def add(self, additions: Sequence[tuple[str, Addition]]) -> list[Entry]:
@@ -248,9 +246,7 @@ class MarkdownJournal:
             index.forget()
             descriptor = held.reopen(index)
         if fresh:
-            data = opening(index.tail(descriptor), index.newline) + b"".join(fresh)
-            files.append(descriptor, data, index.path)
-            index.refresh(descriptor)
+            _append(descriptor, index, b"".join(fresh))
             files.step("archived")
 
     # Reading
@@ -476,3 +472,10 @@ class MarkdownJournal:
             return []
         held.open(index)
         return [index]
+
+
+def _append(descriptor: int, index: Index, blocks: bytes) -> None:
+    """Append blocks to a file, whatever its last append left behind."""
+    before = opening(index.tail(descriptor), index.newline, in_line=index.in_line)
+    files.append(descriptor, before + blocks, index.path)
+    index.refresh(descriptor)
