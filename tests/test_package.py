@@ -43,6 +43,7 @@ THIRD_PARTY = {
     },
     "lessons": {"filelock", "openai", "httpx2", "rapidfuzz", "sentencex", "wordllama"},
     "memory": {"pandas"},
+    "settings": {"platformdirs"},
     "agent": {"langgraph", "openai"},
     "demo": {"pandas"},
     "study": {"altair", "matplotlib", "numpy", "pandas", "vl_convert"},

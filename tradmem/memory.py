@@ -117,9 +117,11 @@ class Memory:
     def prices(self) -> "PriceSource":
         """Where closes come from."""
         if self._prices is None:
+            from tradmem.market.cache import CachedPrices  # noqa: PLC0415 - loads pandas
             from tradmem.market.yahoo import YahooPrices  # noqa: PLC0415 - loads pandas
 
-            self._prices = YahooPrices(aliases=self.settings.aliases)
+            source = YahooPrices(aliases=self.settings.aliases)
+            self._prices = CachedPrices(source, self.settings.cache, clock=self.clock)
         return self._prices
 
     # Deciding

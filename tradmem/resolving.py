@@ -182,9 +182,12 @@ class Run:
         from tradmem.market.settle import settle  # noqa: PLC0415 - loads numpy
 
         self.progress("prices", 0, len(asks))
+        source = self.prices()
+        if any(ask.recheck for ask in asks):  # what was kept would only tell the same again
+            source = getattr(source, "source", source)
         answers = settle(
             [self._question(ask) for ask in asks],
-            self.prices(),
+            source,
             as_of=as_of,
             benchmarks=self.settings.benchmark,
             aliases=self.settings.aliases,

@@ -24,6 +24,7 @@ _TAIL = 4096
 _NEWLINE = 10
 _PENDING, _KNOWN = b" pending]", b" resolved:"
 _REVISION = b'"revision":'
+_SECTION = b"\nREFLECTION:"
 _LESSON, _OUTCOME = b'"add":"reflection"', b'"add":"outcome"'
 
 # The end of a block, and the tag and id of the next one where it is as we write it.
@@ -196,7 +197,9 @@ class Index:
         if self.tags[number][-21:-11] != _KNOWN:
             return self.tags[number][-9:] == _PENDING
         start, end = self.starts[number] - base, self._end_of(number) - base
-        return data.rfind(_LESSON, start, end) <= data.rfind(_OUTCOME, start, end)
+        if data.rfind(_LESSON, start, end) <= data.rfind(_OUTCOME, start, end):
+            return True
+        return data.count(_SECTION, start, end) < data.count(_LESSON, start, end)
 
     def amended(self, descriptor: int, growth: dict[int, int]) -> None:
         """Take over a rewrite of ours, without reading the file again.
