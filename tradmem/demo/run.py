@@ -106,7 +106,7 @@ def run_demo(
         LogError: it cannot be written.
     """
     started = time.monotonic()
-    journal = _start(Path(log))
+    journal = start_log(Path(log))
     replay = _Replay(journal)
     weeks = _weeks(demo_days(YEAR))
     for week, day in enumerate(weeks):
@@ -209,8 +209,13 @@ def _weeks(days: Iterable[date]) -> list[date]:
     return [next(week) for _, week in groupby(days, lambda day: day.isocalendar()[:2])]
 
 
-def _start(path: Path) -> MarkdownJournal:
-    """An empty demo log, in place of an earlier one if that is all that stands there."""
+def start_log(path: Path) -> MarkdownJournal:
+    """An empty demo log, in place of an earlier one if that is all that stands there.
+
+    Raises:
+        UsageError: something else stands there, or in the archive beside it.
+        LogError: it cannot be written.
+    """
     journal = MarkdownJournal(path, max_resolved=_KEPT)
     real = Path(os.path.realpath(path))
     old = [file for file in (real, *journal.archives()) if file.exists()]
