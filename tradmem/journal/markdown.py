@@ -17,9 +17,7 @@ from tradmem.journal.base import (
     MayRevise,
     OnConflict,
     Stored,
-    is_replaced,
     lacks,
-    newest_revisions,
     place,
 )
 from tradmem.journal.block import read_block
@@ -27,6 +25,7 @@ from tradmem.journal.format import amend, opening, parse, render
 from tradmem.journal.index import Index, open_to_read
 from tradmem.journal.rotation import choose, preamble, splice
 from tradmem.journal.selection import Wanted, select
+from tradmem.journal.tally import Counts
 from tradmem.journal.text import clean
 from tradmem.model import Addition, Decision, Entry, Problem, fold
 
@@ -270,13 +269,13 @@ class MarkdownJournal:
     def entries(self, *, archived: bool = True) -> list[Entry]:
         """See :class:`~tradmem.journal.base.Journal`."""
         with self._reading() as held:
-            entries = list(self._log.entries(held.descriptor(self._log)))
+            entries = [entry for _, entry in self._log.entries(held.descriptor(self._log))]
             if archived:
                 here = {entry.id for entry in entries}
                 old = [
                     entry
                     for index in self._all_archives(held)
-                    for number, entry in enumerate(index.entries(held.descriptor(index)))
+                    for number, entry in index.entries(held.descriptor(index))
                     if entry.id not in here and number not in index.repeats
                 ]
                 entries = old + entries
@@ -305,14 +304,17 @@ class MarkdownJournal:
     def unfinished(self) -> list[Entry]:
         """See :class:`~tradmem.journal.base.Journal`."""
         with self._reading() as held:
-            found = self._log.unfinished(held.descriptor(self._log))
-            return [entry for entry in found if not self._is_replaced(held, entry)]
+            return self._log.unfinished(held.descriptor(self._log))
 
     def lacking(self, horizons: Sequence[int]) -> list[Entry]:
         """See :class:`~tradmem.journal.base.Journal`."""
         with self._reading() as held:
-            found = self._log.entries(held.descriptor(self._log))
-            return [e for e in found if lacks(e, horizons) and not self._is_replaced(held, e)]
+            descriptor = held.descriptor(self._log)
+            return [
+                entry
+                for number, entry in self._log.entries(descriptor)
+                if lacks(entry, horizons) and not self._log.is_replaced(descriptor, number)
+            ]
 
     def memories(
         self,
@@ -338,8 +340,10 @@ class MarkdownJournal:
         with self._reading() as held:
 
             def entry(index: Index, number: int) -> Entry | None:
-                found = index.entry(held.descriptor(index), number)
-                return None if found is None or self._is_replaced(held, found) else found
+                descriptor = held.descriptor(index)
+                if index.is_replaced(descriptor, number):
+                    return None
+                return index.entry(descriptor, number)
 
             found = select([self._log], entry, wanted)
             if not wanted.sure_without_archive(self._log, len(found)):
@@ -347,6 +351,15 @@ class MarkdownJournal:
                 if len(indexes) > 1:
                     found = select(indexes, entry, wanted)
         return found
+
+    def counts(self, ticker: str, as_of: datetime) -> Counts:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        with self._reading() as held:
+            total = Counts()
+            for index in (self._log, *self._all_archives(held)):
+                found = index.tally(held.descriptor(index), ticker).as_of(as_of)
+                total = Counts(*map(sum, zip(total, found, strict=True)))
+        return total
 
     def problems(self) -> list[Problem]:
         """See :class:`~tradmem.journal.base.Journal`."""
@@ -463,9 +476,3 @@ class MarkdownJournal:
             return []
         held.open(index)
         return [index]
-
-    def _is_replaced(self, held: _Held, entry: Entry) -> bool:
-        if entry.recorded.is_note:
-            return False
-        group = self._find(held, entry.date, entry.ticker)
-        return len(group) > 1 and is_replaced(entry, newest_revisions(group))
