@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from agent_world import World, cut, random_closes
 from langgraph.checkpoint.memory import InMemorySaver
 
+from tests.agent_world import World, cut, random_closes
 from tradmem.agent import Call, build_graph, momentum_policy
 from tradmem.clock import parse_instant
 from tradmem.errors import PriceError, TradmemError, UsageError

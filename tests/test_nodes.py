@@ -5,8 +5,8 @@ import sys
 from datetime import timedelta
 
 import pytest
-from agent_world import World, random_closes
 
+from tests.agent_world import World, random_closes
 from tradmem.errors import LogError, PriceError, PriceFault, UsageError
 from tradmem.journal.markdown import MarkdownJournal
 from tradmem.model import Rating, Status

@@ -330,7 +330,8 @@ class Memory:
             LogError: the log cannot be read or written.
             UnknownEntry: nothing has an id that is to be accepted.
         """
-        instant = as_instant(as_of, self._now())
+        started = self._now()
+        instant = as_instant(as_of, started)
         only = None if tickers is None else {check_ticker(ticker) for ticker in tickers}
         accepted = {self._entry(name).id for name in accept}
         run = Run(
@@ -340,6 +341,7 @@ class Memory:
             settings=self.settings,
             now=self._now,
             decided_at=self._decided_at,
+            started=started,
             progress=progress or (lambda *_: None),
         )
 

@@ -24,7 +24,7 @@ _DEMO = "demo"
 
 
 def clock() -> Clock:
-    """What tells the time: what a caller handed to the group as ``obj``, else the system."""
+    """What tells the time: what a caller handed in as ``obj``, else the system."""
     given: Clock | None = click.get_current_context().find_root().obj
     return given or system_clock
 

@@ -28,7 +28,7 @@ DEMO_LOG = "logs/demo.md"
 YEAR = 2022  # the last one in the data, not the best one
 AGENT = "momentum"
 TITLE = "# Demo: a simulated year of decisions. `tradmem demo` writes this file anew each time."
-_KEPT = 100  # resolved entries in the log; few, so that the demo shows an archive too
+_KEPT = 150  # resolved entries in the log; few, so that the demo shows an archive too
 Progress = Callable[[int, int, date], None]
 
 
@@ -129,13 +129,14 @@ def run_demo(
 
 
 _CALENDAR = calendar_of(BENCHMARK)
+_BEFORE = datetime(YEAR, 1, 1, tzinfo=UTC)
 
 
 @dataclass(slots=True)
 class _Clock:
     """What time it is in the replay."""
 
-    now: datetime = datetime.max.replace(tzinfo=UTC)
+    now: datetime = _BEFORE
 
     def __call__(self) -> datetime:
         return self.now
