@@ -4,8 +4,8 @@ import re
 from collections import Counter
 
 import pytest
-from example_run import EXAMPLE, write_example
 
+from tests.example_run import EXAMPLE, write_example
 from tradmem.journal.format import parse, render
 from tradmem.memory import Memory
 from tradmem.model import Status

@@ -8,8 +8,8 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
-from agent_world import World, random_closes
 
+from tests.agent_world import World, random_closes
 from tradmem.memory import Memory
 from tradmem.model import Status
 
