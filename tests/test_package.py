@@ -25,6 +25,7 @@ ORDER = [
     {"memory"},
     {"nodes", "briefing"},
     {"policies"},
+    {"model_policy"},
     {"agent"},
     {"plugin", "study", "demo"},
     {"cli"},
