@@ -5,7 +5,9 @@ happened afterwards, in ``market``; what it teaches, in ``lessons``.
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import date as Date  # noqa: N812 - `date` is the name of a parameter here
 from datetime import datetime, timedelta
@@ -58,6 +60,9 @@ class Recorded:
     status: Stored
 
 
+_around: ContextVar["Memory | None"] = ContextVar("around", default=None)
+
+
 class Memory:
     """What an agent remembers of its decisions.
 
@@ -92,7 +97,7 @@ class Memory:
         prices: "PriceSource | None" = None,
         reflector: Reflector | None = None,
         settings: Settings | None = None,
-        clock: Clock = system_clock,
+        clock: Clock | None = None,
     ) -> "Memory":
         """The memory in a log, which the first write makes.
 
@@ -103,12 +108,35 @@ class Memory:
             settings: see :class:`Memory`.
             clock: see :class:`Memory`.
         """
+        around = _around.get()
+        if around and log is None:
+            return cls(
+                around.journal,
+                prices=prices or around._prices,
+                reflector=reflector or around.reflector,
+                settings=settings or around.settings,
+                clock=clock or around.clock,
+            )
         settings = settings or Settings()
         path = log or os.environ.get("TRADMEM_LOG") or DEFAULT_LOG
         journal = MarkdownJournal(
             path, max_resolved=settings.max_resolved, horizons=settings.horizons
         )
+        clock = clock or system_clock
         return cls(journal, prices=prices, reflector=reflector, settings=settings, clock=clock)
+
+    @contextmanager
+    def handed_out(self) -> Iterator[None]:
+        """Within, :meth:`open` without a log gives this memory's parts.
+
+        So whoever runs a graph that opens its own memory decides on which log it works,
+        with which prices and by which clock.
+        """
+        before = _around.set(self)
+        try:
+            yield
+        finally:
+            _around.reset(before)
 
     def __repr__(self) -> str:
         return f"Memory({self.journal!r})"

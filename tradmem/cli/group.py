@@ -13,7 +13,7 @@ from tradmem.errors import LogBusy, TradmemError, UsageError
 
 DONE, FAILED, MISUSED, BUSY = 0, 1, 2, 3
 _INTERRUPTED, _PIPE_CLOSED = 130, 141  # 128 and the signal's number, as shells count
-_DEBUG = "--debug"
+DEBUG = "--debug"  # also the key of the context's ``meta`` that tells of it
 
 
 class Lazy(NamedTuple):
@@ -65,7 +65,7 @@ class Group(click.Group):
             return None
         module = import_module(f"tradmem.cli.{self.lazy[cmd_name].module}")
         command: click.Command = getattr(module, cmd_name)
-        if not any(_DEBUG in option.opts for option in command.params):
+        if not any(DEBUG in option.opts for option in command.params):
             command.params.append(_debug_option(hidden=True))
         return command
 
@@ -134,10 +134,16 @@ def _report(error: Exception) -> int:
         case TradmemError():
             line, status = str(error), FAILED
         case _:
-            line = f"internal error: {type(error).__name__}: {error}; {_DEBUG} shows where"
-            status = FAILED
+            line, status = f"internal error: {describe(error)}", FAILED
     click.echo(f"tradmem: {safe(' '.join(line.split()))}", err=True)
     return status
+
+
+def describe(error: Exception) -> str:
+    """An error in words; one that is not ours with its type."""
+    if isinstance(error, TradmemError):
+        return str(error)
+    return f"{type(error).__name__}: {error}; {DEBUG} shows where"
 
 
 def _usage_line(error: click.UsageError) -> str:
@@ -149,18 +155,24 @@ def _usage_line(error: click.UsageError) -> str:
 
 def _wants_traceback(arguments: Sequence[str]) -> bool:
     options = arguments[: arguments.index("--")] if "--" in arguments else arguments
-    return _DEBUG in options
+    return DEBUG in options
 
 
 def _debug_option(*, hidden: bool) -> click.Option:
     """The flag itself; ``main`` looks for it, since a failure may come before parsing."""
     return click.Option(
-        [_DEBUG],
+        [DEBUG],
         is_flag=True,
         expose_value=False,
+        callback=_note_debug,
         hidden=hidden,
         help="Show the traceback of a failure.",
     )
+
+
+def _note_debug(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        ctx.meta[DEBUG] = True
 
 
 def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:

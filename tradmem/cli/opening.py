@@ -3,7 +3,6 @@
 import os
 from collections.abc import Mapping
 from datetime import datetime
-from glob import escape as glob_escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 
 _KEYS = ("OPENAI_API_KEY", "TRADMEM_API_KEY")
 _NO_BENCHMARK = "none"
+_DEMO = "demo"
 
 
 def clock() -> Clock:
@@ -53,6 +53,10 @@ def open_memory(
     """
     from tradmem.memory import Memory
 
+    if prices.lower() == _DEMO and not benchmark:
+        from tradmem.demo import BENCHMARK
+
+        benchmark = BENCHMARK
     settings = Settings(benchmark=_benchmark(benchmark))
     return Memory.open(
         log or DEFAULT_LOG,
@@ -71,7 +75,7 @@ def open_prices(name: str) -> "PriceSource | None":
     """
     if name.lower() == "yahoo":
         return None
-    if name.lower() == "demo":
+    if name.lower() == _DEMO:
         from tradmem.demo import demo_prices
 
         return Closed(demo_prices(), "the demo's prices")
@@ -117,8 +121,7 @@ class _NotThereError(PriceError):
     """A ticker that a closed source does not have; it counts as a passing fault."""
 
     def __init__(self, ticker: str, name: str) -> None:
-        super().__init__(PriceFault.UNREACHABLE, ticker)
-        self.args = (f"no prices for {ticker}: {name} does not hold it",)
+        super().__init__(PriceFault.UNREACHABLE, ticker, f"it is not in {name}")
 
 
 def _benchmark(name: str | None) -> str | Mapping[str, str | None] | None:
@@ -141,10 +144,3 @@ def is_there(log: str) -> bool:
         return Path(log or DEFAULT_LOG).exists()
     except (OSError, ValueError) as error:
         raise UsageError(f"{log[:60]!r} is no path: {error}") from error
-
-
-def archives(log: str) -> list[Path]:
-    """The archive files of a log, the oldest first."""
-    path = Path(log or DEFAULT_LOG)
-    stem = Path(os.path.realpath(path)).stem
-    return sorted((path.parent / "archive").glob(f"{glob_escape(stem)}-[0-9][0-9][0-9][0-9].md"))

@@ -1,5 +1,6 @@
 """``record``, ``note`` and ``forget``: what people and programs put into the memory."""
 
+import sys
 from collections.abc import Sequence
 
 import click
@@ -132,7 +133,7 @@ def read_text(text: str | None, file: str | None) -> str:
     if text not in (None, "-") and file is not None:
         raise UsageError("there are two texts, an argument and a file; give one of them")
     if text == "-" or (file == "-" and text is None):
-        name, data = "standard input", click.get_binary_stream("stdin").read()
+        name, data = "standard input", sys.stdin.buffer.read()
     elif file is not None:
         name, data = file, _read_file(file)
     elif text is not None:

@@ -10,10 +10,9 @@ import click
 
 from tradmem.cli import options
 from tradmem.cli.group import DONE, FAILED
-from tradmem.cli.layout import paragraphs
 from tradmem.cli.listing import due_lines
-from tradmem.cli.opening import archives, is_there, now, open_memory
-from tradmem.cli.output import say, width, write, write_json
+from tradmem.cli.opening import is_there, now, open_journal, open_memory
+from tradmem.cli.output import safe, say, width, write, write_json
 from tradmem.cli.words import bold, called, counted, dim, from_now
 from tradmem.clock import format_instant
 from tradmem.model import Entry, Problem, Status
@@ -124,8 +123,8 @@ def page(log: str, standing: Standing, wanted: Sequence[str]) -> Iterator[str]:
     yield ""
     if wanted:
         yield bold("Needs a person")
-        for line in wanted:
-            yield from paragraphs(line, room)
+        for line in wanted:  # not wrapped: an editor may jump to the place that it names
+            yield f"  {safe(line)}"
     else:
         yield "Nothing needs a person."
 
@@ -135,7 +134,8 @@ def _name(entry: Entry) -> str:
 
 
 def _files(log: str) -> list[Path]:
-    return [path for path in (Path(log), *archives(log)) if path.exists()]
+    paths = (Path(log), *open_journal(log).archives())
+    return [path for path in paths if path.exists()]
 
 
 def _size(path: Path) -> str:
