@@ -43,7 +43,7 @@ THIRD_PARTY = {
     },
     "lessons": {"filelock", "openai", "httpx2", "rapidfuzz", "sentencex", "wordllama"},
     "memory": {"pandas"},
-    "agent": {"langgraph", "openai"},
+    "agent": {"langgraph", "typing_extensions"},
     "demo": {"pandas"},
     "study": {"altair", "matplotlib", "numpy", "pandas", "vl_convert"},
     "plugin": {"langchain_core", "langgraph", "mcp"},

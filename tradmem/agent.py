@@ -6,7 +6,8 @@ It is as small as an agent can be, so that it can be read as an example: the nod
 :mod:`tradmem.nodes` around a brief and a policy. A policy of your own is one function.
 """
 
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
+import sys
+from typing import TYPE_CHECKING, Any, NotRequired
 
 from tradmem.briefing import Brief, Move, brief
 from tradmem.clock import parse_instant
@@ -23,6 +24,11 @@ from tradmem.nodes import (
     resolve_node,
 )
 from tradmem.policies import Call, Policy, Situation, momentum_policy
+
+if sys.version_info >= (3, 12):
+    from typing import TypedDict
+else:  # a server asks pydantic for the schema of the state, which refuses the older one
+    from typing_extensions import TypedDict
 
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph

@@ -121,21 +121,19 @@ def _is_poor(calls: Sequence[Entry]) -> bool:
 
 def _thesis(seen: Brief, year: Move, rating: Rating) -> str:
     """Two to four sentences, a line each: the strength, what the rule says of it, the context."""
-    if year.benchmark is None:
-        compared = f"{seen.ticker} returned {percent(year.own)}."
-    else:
-        compared = (
-            f"{seen.ticker} returned {percent(year.own)}, {seen.benchmark} "
-            f"{percent(year.benchmark)}: a strength of {percent(year.strength)}."
-        )
-    lines = [f"From 250 to 20 sessions ago {compared}", _RULES[rating]]
+    strength = f"{seen.ticker} returned {percent(year.own)} from 250 to 20 sessions ago"
+    if year.benchmark is not None:
+        other = f"{seen.benchmark} {percent(year.benchmark)}"
+        strength += f", {other}: strength {percent(year.strength)}"
+    lines = [f"{strength}.", _RULES[rating]]
     if seen.month and seen.week:
         lines.append(
             f"Since then it moved {_beside(seen.month, seen.benchmark)}, "
             f"and {percent(seen.week.own)} in the last five sessions."
         )
     if seen.from_high is not None and seen.volatility is not None:
-        place = "at" if seen.from_high == 0 else f"{-seen.from_high:.1%} below"
+        away = f"{-seen.from_high:.1%}"
+        place = "at" if away.strip("-") == "0.0%" else f"{away} below"
         lines.append(
             f"It stands {place} its 52-week high; its volatility is {seen.volatility:.0%} a year."
         )

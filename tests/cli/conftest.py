@@ -1,4 +1,5 @@
 import pytest
+
 from tests.cli.world import World
 
 
