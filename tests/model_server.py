@@ -144,7 +144,7 @@ class ModelServer:
                 self.busy -= 1
 
 
-def chaos(seed, *, fatal=3, share=0.55):
+def chaos(seed, *, fatal=3, share=0.5):
     """A function that plays every fault at random; those that end a run only a few times."""
     rng = random.Random(seed)
     left = [FATAL[n % len(FATAL)] for n in range(fatal)]

@@ -343,7 +343,7 @@ class Entry:
         remark: what a person noted below the decision.
         links: ids of the entries that the lesson builds on.
         tags: short words for what the lesson is about.
-        reason: why it is unresolvable, or hidden from recall.
+        reason: why it is unresolvable.
         hidden: whether recall leaves it out (forgotten, expired or superseded).
         edited: the fields that a person changed in the file.
         archived: whether it stands in the archive.
@@ -551,7 +551,7 @@ class _State:
         match addition.kind:
             case Act.OUTCOME if addition.outcome:
                 self._settle(addition.outcome, recorded)
-            case Act.REFLECTION:
+            case Act.REFLECTION if self.status in (Status.SETTLED, Status.RESOLVED):
                 self.status = Status.RESOLVED
                 self.reflection = addition.text
                 self.links = tuple(addition.data.get("links", ()))
@@ -564,7 +564,7 @@ class _State:
             case Act.REMARK:
                 self.remark = addition.text
             case Act.FORGET:
-                self.hidden, self.reason = True, str(addition.data.get("reason", ""))
+                self.hidden = True
 
     def _settle(self, outcome: Outcome, recorded: Decision) -> None:
         if self.primary is None:

@@ -111,8 +111,9 @@ def render(item: Entry | Log) -> bytes:
         return b"".join(block.raw for block in item.blocks) + item.tail
     recorded = item.recorded
     ledger = [write_line(identity(recorded)), *_ledger_lines(item.additions)]
-    heading = "NOTE:" if recorded.is_note else "DECISION:"
-    body = f"{heading}\n{escape(recorded.text)}{_sections(item.additions)}"
+    body = "NOTE:" if recorded.is_note else "DECISION:"
+    body += f"\n{escape(recorded.text)}" if recorded.text else ""
+    body += _sections(item.additions)
     lines = [write_tag(item), *ledger, "", body, "", DELIMITER, "", ""]
     return "\n".join(lines).encode()
 

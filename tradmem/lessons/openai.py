@@ -26,6 +26,7 @@ from tradmem.lessons.reflect import (
 from tradmem.lessons.run import Run
 
 log = logging.getLogger("tradmem")
+_REJECTED = "the lesson was rejected: "
 
 
 class OpenAIReflector:
@@ -124,7 +125,7 @@ class OpenAIReflector:
                 return replace(result, usage=usage)
             repaired = result.reasons or (result.kind.value,)
             answer = reply.text if isinstance(reply, Reply) else None
-            messages = repair(prompt, answer, [result.message])
+            messages = repair(prompt, answer, result.message.removeprefix(_REJECTED))
         raise AssertionError("the second turn always ends")
 
     def _ask(self, messages: Sequence[Message], run: Run) -> Reply | Fault:
@@ -159,7 +160,7 @@ class OpenAIReflector:
         if findings:
             return Fault(
                 kind=FaultKind.REJECTED,
-                message="; ".join(finding.message for finding in findings),
+                message=_REJECTED + "; ".join(finding.message for finding in findings),
                 reasons=tuple(finding.reason.value for finding in findings),
             )
         text = tidy(draft.text)

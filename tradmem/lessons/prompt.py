@@ -85,12 +85,10 @@ def lesson_prompt(entry: Entry, related: Sequence[Entry]) -> Prompt:
     )
 
 
-def repair(
-    prompt: Prompt, answer: str | None, faults: Sequence[str]
-) -> Sequence[Mapping[str, str]]:
-    """The conversation that names the faults of an answer and asks for another."""
+def repair(prompt: Prompt, answer: str | None, fault: str) -> Sequence[Mapping[str, str]]:
+    """The conversation that names the fault of an answer and asks for another."""
     before = ({"role": "assistant", "content": _cut(answer, LONGEST_DECISION)},) if answer else ()
-    text = f"That cannot be stored: {'; '.join(faults)}. Answer again with the whole JSON object."
+    text = f"That cannot be stored: {fault}. Answer again with the whole JSON object."
     return (*prompt.messages, *before, {"role": "user", "content": text})
 
 

@@ -203,8 +203,9 @@ def lesson_hash(text: str, ticker: str) -> str:
     Two lessons with the same hash say the same thing about two occasions.
     """
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-        text = text.translate(_SIGNS)
+        text = _nfkc(_nfkc(text).casefold())
+        for sign in _SIGNS:
+            text = text.replace(sign, "-")
     text = _NUMBER.sub("#", _as_word(ticker).sub("@", text.lower())).replace("$@", "@")
     for sign in ("+#", "-#"):
         text = text.replace(sign, "#")
@@ -212,7 +213,14 @@ def lesson_hash(text: str, ticker: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
-_SIGNS = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2212\u00b1", "-"))
+_SIGNS = "\u2010\u2011\u2012\u2013\u2212\u00b1"
+
+
+def _nfkc(text: str) -> str:
+    """Normalised; the question whether it is already so costs a tenth of doing it."""
+    if unicodedata.is_normalized("NFKC", text):
+        return text
+    return unicodedata.normalize("NFKC", text)
 
 
 @lru_cache(maxsize=4096)
