@@ -1,7 +1,7 @@
 """What is known of one entry, as lines of facts."""
 
 from collections.abc import Iterator
-from datetime import date
+from datetime import date, datetime
 
 from tradmem.cli.layout import Cell, Column, one_line, table
 from tradmem.cli.words import counted, minute
@@ -35,8 +35,13 @@ _FLAGS = {
 }
 
 
-def facts(entry: Entry) -> Iterator[str]:
-    """How a decision came about, and what was done with it since."""
+def facts(entry: Entry, due: datetime | None = None) -> Iterator[str]:
+    """How a decision came about, and what was done with it since.
+
+    Args:
+        entry: the decision or note.
+        due: when its outcome is due, if it waits for one.
+    """
     recorded = entry.recorded
     made_at = recorded.recorded_at if recorded.is_note else recorded.decided_at
     by_date = ", by its date alone" if "date_only" in recorded.flags else ""
@@ -48,6 +53,7 @@ def facts(entry: Entry) -> Iterator[str]:
         "Agent": recorded.agent,
         "Revision": str(recorded.revision or ""),
         "Horizon": counted(recorded.horizon, "session") if recorded.horizon else "",
+        "Due": minute(due) if due else "",
         "Cites": ", ".join(recorded.cited),
         "Builds on": ", ".join(entry.links),
         "Tags": ", ".join(entry.tags),
