@@ -19,7 +19,7 @@ check: .venv/.ready-dev
 	$(BIN)/mypy
 
 bench: .venv/.ready-dev
-	$(BIN)/python -m bench
+	$(BIN)/python -m tests.bench
 
 clean:
 	rm -rf .venv .bench build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -23,7 +23,9 @@ ORDER = [
     {"settings"},
     {"resolving", "rows"},
     {"memory"},
-    {"nodes", "agent"},
+    {"nodes", "briefing"},
+    {"policies"},
+    {"agent"},
     {"plugin", "study", "demo"},
     {"cli"},
 ]
@@ -106,8 +108,10 @@ def test_an_unknown_name_is_an_attribute_error():
     "code",
     [
         "import tradmem",
-        "import sys; sys.argv = ['tradmem', 'log', '--log', '/nonexistent/memory.md']; "
-        "from tradmem.cli import main\ntry: main()\nexcept SystemExit: pass",
+        (
+            "import sys; sys.argv = ['tradmem', 'log', '--log', '/nonexistent/memory.md']; "
+            "from tradmem.cli import main\ntry: main()\nexcept SystemExit: pass"
+        ),
     ],
     ids=["import tradmem", "tradmem log"],
 )

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from tradmem import Rating, parse_rating
 from tradmem.rating_words import VALUES, words
 
@@ -24,7 +25,8 @@ def test_a_text_gives_what_it_says(case):
 
 
 @pytest.mark.parametrize(
-    ("word", "rating"), [(word, rating) for rating, table in VALUES.items() for word in words(table)]
+    ("word", "rating"),
+    [(word, rating) for rating, table in VALUES.items() for word in words(table)],
 )
 def test_every_word_of_the_table_is_read(word, rating):
     assert parse_rating(f"Rating: {word}") is rating
@@ -37,7 +39,22 @@ def test_no_word_stands_for_two_ratings():
 
 
 LINES = st.sampled_from(
-    ["Rating: ", "Final rating", "Buy", "Sell", "\n", " | ", "**", "(", ")", "->", "<think>", "{", '"', "评级："]
+    [
+        "Rating: ",
+        "Final rating",
+        "Buy",
+        "Sell",
+        "\n",
+        " | ",
+        "**",
+        "(",
+        ")",
+        "->",
+        "<think>",
+        "{",
+        '"',
+        "评级：",
+    ]
 )
 
 
@@ -53,7 +70,21 @@ def test_a_labelled_rating_stands_among_other_lines(rating, prose):
 
 @pytest.mark.parametrize(
     "unit",
-    ["<", "<think>", "Rating: ", "Rating: Buy\n", "{", "[", "(", "| a ", "|-", "~~", "Rating\n", "我", "my "],
+    [
+        "<",
+        "<think>",
+        "Rating: ",
+        "Rating: Buy\n",
+        "{",
+        "[",
+        "(",
+        "| a ",
+        "|-",
+        "~~",
+        "Rating\n",
+        "我",
+        "my ",
+    ],
 )
 def test_time_grows_with_the_length_and_no_faster(unit):
     def seconds(size):

@@ -10,42 +10,53 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from tradmem.errors import (
-    ConflictError,
-    LogBusy,
-    LogError,
-    LookAhead,
-    ModelError,
-    PriceError,
-    TradmemError,
-    UnknownEntry,
-    UsageError,
-)
-from tradmem.journal.markdown import MarkdownJournal
-from tradmem.journal.ram import RamJournal
-from tradmem.lessons.reflect import TemplateReflector
-from tradmem.memory import Memory
-from tradmem.model import (
-    Addition,
-    Decision,
-    Entry,
-    Outcome,
-    Problem,
-    Rating,
-    Status,
-    Verdict,
-)
-from tradmem.rating import parse_rating
-from tradmem.settings import Settings
-
 if TYPE_CHECKING:
+    from tradmem.errors import (
+        ConflictError,
+        LogBusy,
+        LogError,
+        LookAhead,
+        ModelError,
+        PriceError,
+        TradmemError,
+        UnknownEntry,
+        UsageError,
+    )
+    from tradmem.journal.markdown import MarkdownJournal
+    from tradmem.journal.ram import RamJournal
+    from tradmem.lessons.reflect import TemplateReflector
     from tradmem.market.frames import FilePrices, FramePrices
+    from tradmem.memory import Memory
+    from tradmem.model import (
+        Addition,
+        Decision,
+        Entry,
+        Outcome,
+        Problem,
+        Rating,
+        Status,
+        Verdict,
+    )
+    from tradmem.rating import parse_rating
+    from tradmem.settings import Settings
 
-# What loads pandas or a client is imported when it is first asked for.
-_LAZY = {
-    "FilePrices": "tradmem.market.frames",
-    "FramePrices": "tradmem.market.frames",
+# Where each public name lives. It is imported when it is first asked for, so that a
+# program (`tradmem log` among them) pays only for what it uses.
+_HOMES = {
+    "errors": (
+        "ConflictError LogBusy LogError LookAhead ModelError PriceError TradmemError "
+        "UnknownEntry UsageError"
+    ),
+    "journal.markdown": "MarkdownJournal",
+    "journal.ram": "RamJournal",
+    "lessons.reflect": "TemplateReflector",
+    "market.frames": "FilePrices FramePrices",
+    "memory": "Memory",
+    "model": "Addition Decision Entry Outcome Problem Rating Status Verdict",
+    "rating": "parse_rating",
+    "settings": "Settings",
 }
+_LAZY = {name: f"tradmem.{home}" for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
     "Addition",
@@ -78,7 +89,8 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
-        return getattr(import_module(_LAZY[name]), name)
+        found = globals()[name] = getattr(import_module(_LAZY[name]), name)
+        return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

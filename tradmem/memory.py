@@ -156,6 +156,7 @@ class Memory:
         horizon: int | None = None,
         decided_at: datetime | str | None = None,
         recalled: Recall | Iterable[str] = (),
+        recalled_as_of: datetime | str | None = None,
         cited: Iterable[str] = (),
         on_conflict: OnConflict | str = OnConflict.KEEP,
         extra: Mapping[str, Any] | None = None,
@@ -172,6 +173,7 @@ class Memory:
             horizon: sessions to hold; the settings' first by default.
             decided_at: the instant, if it is known better than the date and the clock tell.
             recalled: what the decision saw: a :class:`Recall`, or ids.
+            recalled_as_of: the instant that this recall used, where ids are handed in.
             cited: ids of the memories that it names.
             on_conflict: what to do if the date, ticker and agent stand with another text.
             extra: further JSON values to keep with it.
@@ -203,7 +205,7 @@ class Memory:
             recorded_at=now,
             horizon=check_horizon(self.settings.horizons[0] if horizon is None else horizon),
             recalled=recalled.ids if isinstance(recalled, Recall) else _ids(recalled),
-            recalled_as_of=recalled.as_of if isinstance(recalled, Recall) else None,
+            recalled_as_of=_recalled_as_of(recalled, recalled_as_of),
             cited=_ids(cited),
             flags=flags,
             extra=dict(extra or {}),
@@ -300,7 +302,8 @@ class Memory:
             LogError: the log cannot be read or written.
             UnknownEntry: nothing has an id that is to be accepted.
         """
-        instant = as_instant(as_of, self._now())
+        started = self._now()
+        instant = as_instant(as_of, started)
         only = None if tickers is None else {check_ticker(ticker) for ticker in tickers}
         accepted = {self._entry(name).id for name in accept}
         run = Run(
@@ -310,6 +313,7 @@ class Memory:
             settings=self.settings,
             now=self._now,
             decided_at=self._decided_at,
+            started=started,
             progress=progress or (lambda *_: None),
         )
 
@@ -337,6 +341,19 @@ class Memory:
                 due = {e.id: e for e in unfinished if e.known_at and e.known_at <= instant}
                 run.reflect(list((due | settled).values()))
         return run.report()
+
+    def due(self, entry: Entry) -> datetime | None:
+        """When a pending decision's outcome is due, aware UTC; None if it waits for none."""
+        if entry.status is not Status.PENDING:
+            return None
+        from tradmem.market.question import Question, window_of  # noqa: PLC0415 - calendars
+
+        question = Question(
+            ticker=entry.ticker,
+            decided_at=entry.decided_at or self._decided_at(entry),
+            horizon=entry.recorded.horizon or self.settings.horizons[0],
+        )
+        return window_of(question, self.settings.aliases).due
 
     # Reading
 
@@ -436,6 +453,14 @@ def _agent(name: str) -> str:
             "characters without |"
         )
     return name
+
+
+def _recalled_as_of(
+    recalled: Recall | Iterable[str], given: datetime | str | None
+) -> datetime | None:
+    if isinstance(recalled, Recall):
+        return recalled.as_of
+    return parse_instant(given) if isinstance(given, str) else given and utc(given)
 
 
 def _ids(names: Iterable[str]) -> tuple[str, ...]:

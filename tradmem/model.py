@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from datetime import date as Date  # noqa: N812 - `date` is the name of a field here
 from datetime import datetime
 from enum import StrEnum
-from math import isfinite, sqrt
+from math import sqrt
 from types import MappingProxyType
 from typing import Any
 
-from tradmem.clock import format_instant, last_instant, parse_date, parse_instant
+from tradmem.clock import last_instant
 from tradmem.errors import UsageError
 
 TICKER = re.compile(r"\^?[A-Z0-9][A-Z0-9.&=_^-]{0,31}\Z", re.ASCII)
@@ -261,11 +261,15 @@ class Outcome:
         """
         if rating is None:
             return None
-        band = default_band(ticker, self.sessions) if self.band is None else self.band
-        if rating is Rating.HOLD:
-            return Verdict.RIGHT if abs(self.judged) <= band else Verdict.WRONG
-        gain = rating.direction * self.judged
-        return Verdict.RIGHT if gain > band else Verdict.WRONG if gain < -band else Verdict.NEUTRAL
+        return judge(rating, self.judged, band_or_default(self.band, ticker, self.sessions))
+
+
+def judge(rating: Rating, judged: float, band: float) -> Verdict:
+    """The verdict on a rating: its direction against a return, around a band."""
+    if rating is Rating.HOLD:
+        return Verdict.RIGHT if abs(judged) <= band else Verdict.WRONG
+    gain = rating.direction * judged
+    return Verdict.RIGHT if gain > band else Verdict.WRONG if gain < -band else Verdict.NEUTRAL
 
 
 # Half-width over five sessions, as a fraction, where history is too short for a sigma.
@@ -275,6 +279,11 @@ _DEFAULT_BAND = {AssetClass.CRYPTO: 0.03, AssetClass.FX: 0.005}
 def default_band(ticker: str, sessions: int) -> float:
     """The band where fewer than 40 sessions of history stand before the decision."""
     return _DEFAULT_BAND.get(asset_class(ticker), 0.01) * sqrt(sessions / 5)
+
+
+def band_or_default(band: float | None, ticker: str, sessions: int) -> float:
+    """An outcome's own band, or the default one of an outcome that has none."""
+    return default_band(ticker, sessions) if band is None else band
 
 
 class Act(StrEnum):
@@ -574,59 +583,3 @@ class _State:
 
     def _drop_lesson(self) -> None:
         self.reflection, self.links, self.tags = "", (), ()
-
-
-# JSON names of an outcome in the ledger, where they are not the attribute's own.
-_LEDGER_NAMES = {"raw_return": "raw", "entry_date": "entry", "exit_date": "exit"}
-_DATES = frozenset({"entry_date", "exit_date", "benchmark_entry_date", "benchmark_exit_date"})
-_OUTCOME_FIELDS = tuple(name for name in Outcome.__dataclass_fields__ if name != "extra")
-
-
-def outcome_to_json(outcome: Outcome) -> dict[str, Any]:
-    """An outcome as JSON values: exact floats, ISO dates, Z instants; nothing that is None."""
-    out: dict[str, Any] = {}
-    for name in _OUTCOME_FIELDS:
-        value = getattr(outcome, name)
-        if value is None and name != "alpha":
-            continue
-        if name == "known_at":
-            value = format_instant(value)
-        elif name in _DATES:
-            value = value.isoformat()
-        elif name == "flags":
-            value = list(value)
-        if value in ([], ""):
-            continue
-        out[_LEDGER_NAMES.get(name, name)] = value
-    return out | dict(outcome.extra)
-
-
-def outcome_from_json(data: Mapping[str, Any]) -> Outcome:
-    """Read what :func:`outcome_to_json` wrote.
-
-    Raises:
-        UsageError: a field is missing or is of the wrong kind.
-    """
-    left = dict(data)
-    values: dict[str, Any] = {}
-    try:
-        for name in _OUTCOME_FIELDS:
-            value = left.pop(_LEDGER_NAMES.get(name, name), None)
-            if name == "flags":
-                value = tuple(str(flag) for flag in value or ())
-            elif name == "known_at":
-                value = parse_instant(value)
-            elif value is not None and name in _DATES:
-                value = parse_date(value)
-            elif name in ("horizon", "sessions"):
-                value = int(value)
-            elif name in ("benchmark", "basis", "source"):
-                value = value if value is None else str(value)
-            elif value is not None or name == "raw_return":
-                value = float(value)
-                if not isfinite(value):
-                    raise ValueError(f"{name} is {value}")  # noqa: TRY301
-            values[name] = value
-        return Outcome(**(values | {"source": values["source"] or "", "extra": left}))
-    except (TypeError, ValueError, AttributeError) as error:
-        raise UsageError(f"an outcome in the ledger cannot be read: {error}") from error

@@ -103,6 +103,7 @@ class Run:
         prices: asked for at most once, and only if something is due.
         now: the clock, for every stamp.
         decided_at: the instant of an entry of which only the date is known.
+        started: the clock when the run began; what a person accepts is accepted then.
     """
 
     journal: Journal
@@ -111,6 +112,7 @@ class Run:
     settings: Settings
     now: Callable[[], datetime]
     decided_at: Callable[[Entry], datetime]
+    started: datetime
     progress: Progress = lambda *_: None
     found: dict[str, list[Resolution]] = field(default_factory=dict)
 
@@ -210,7 +212,7 @@ class Run:
             ticker=ask.entry.ticker,
             decided_at=ask.entry.decided_at or self.decided_at(ask.entry),
             horizon=ask.horizon,
-            accepted_at=self.now() if ask.accept else None,
+            accepted_at=self.started if ask.accept else None,
         )
 
     def _tell(self, ask: Ask, answer: "Unsettled") -> None:

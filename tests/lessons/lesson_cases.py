@@ -3,7 +3,7 @@
 from datetime import UTC, date, datetime
 
 from tradmem.lessons.reflect import Case
-from tradmem.model import Decision, Entry, Outcome, Rating, Status, entry_id
+from tradmem.model import Act, Addition, Decision, Outcome, Rating, entry_id, fold
 
 
 def settled(
@@ -44,7 +44,7 @@ def settled(
         rating=rating,
         agent=agent,
     )
-    return Entry(recorded=decision, outcomes=(outcome,), status=Status.SETTLED)
+    return fold(decision, [Addition(kind=Act.OUTCOME, outcome=outcome)])
 
 
 def case(*args, related=(), **options):

@@ -1,5 +1,4 @@
 """The checks on a lesson: each refuses what it is for, and lets sound prose through."""
-# ruff: noqa: RUF001 - other scripts are meant
 
 import pytest
 from hypothesis import given as drawn
@@ -217,6 +216,8 @@ SAID = [
         Verdict: right. Keep going.
         The Buy worked out.
         The Buy paid off.
+        The Buy call was validated by the print.
+        The decision was right, but for the wrong reason.
         The buy thesis was wrong but the call was right.
         The previous call was wrong; this call was right.
         The Buy was right for the wrong reasons.
@@ -285,6 +286,7 @@ SAID = [
         """
         The Buy wasn't right.
         The Buy did not work.
+        The Buy did not pay off.
         L'achat n'était pas juste.
         La compra no fue acertada.
         这次买入不正确。
@@ -305,6 +307,8 @@ SAID = [
         Was the Buy right?
         The Buy was on the right side of the market.
         The Buy was partly right.
+        The Buy was not entirely wrong.
+        The Buy was right-sized.
         A Buy is right only when breadth confirms.
         The Buy was right in direction but beaten by SPY.
         The earnings call was wrong.
@@ -313,6 +317,7 @@ SAID = [
         Holding was the right call.
         The Buy was right above the 50-day line.
         买入是否正确还要看。
+        对订单的判断是正确的。
         """,
     ),
 ]

@@ -13,7 +13,7 @@ from tradmem.lessons.checks import check
 from tradmem.lessons.figures import given as given_figures
 from tradmem.lessons.reflect import Case, Lesson, TemplateReflector, lesson_hash
 from tradmem.lessons.template import lesson_text, percent
-from tradmem.model import Decision, Entry, Rating, Verdict
+from tradmem.model import Decision, Rating, Verdict, fold
 
 RATINGS = (*Rating, None)
 FLAGS = ((), ("stopped",), ("no_benchmark",), ("currency", "asynchronous"), ("default_band",))
@@ -32,9 +32,9 @@ def findings(entry):
 
 def test_every_combination_passes_the_checks():
     """All ratings, sizes, signs, flags and holdings against the same checks as a model's text."""
-    alphas = (None, -0.4, -0.05, -0.022, -0.0209, -0.004, 0.0, 0.0003, 0.015, 0.0211, 0.045, 3.0)
+    alphas = (None, -0.4, -0.05, -0.0209, -0.004, 0.0, 0.0003, 0.0211, 3.0)
     for rating, alpha, raw, flags, held in product(
-        RATINGS, alphas, (-0.03, 0.0, 0.0004, 0.06), FLAGS, ((5, 5), (3, 5), (1, 5), (7, 5), (1, 1))
+        RATINGS, alphas, (-0.03, 0.0, 0.06), FLAGS, ((5, 5), (1, 5), (7, 5))
     ):
         entry = settled(rating, raw, alpha, flags=flags, sessions=held[0], horizon=held[1])
         assert findings(entry) == (), lesson_text(entry)
@@ -143,7 +143,7 @@ def test_the_reflector_answers_in_order_and_names_itself():
     assert all(isinstance(lesson, Lesson) for lesson in lessons)
     assert lessons[0].ledger() == {
         "model": "template",
-        "sha256": lesson_hash(lessons[0].text, "AAPL"),
+        "lesson": lesson_hash(lessons[0].text, "AAPL"),
     }
 
 
@@ -159,7 +159,7 @@ def test_equal_facts_give_equal_words_and_hashes_across_tickers_and_figures():
 def test_an_entry_without_an_outcome_is_no_case():
     decision = Decision(id="0" * 12, date=settled().date, ticker="NVDA", text="x")
     with pytest.raises(UsageError, match="has no outcome"):
-        Case(entry=Entry(recorded=decision))
+        Case(entry=fold(decision, []))
 
 
 def test_the_verdict_of_the_text_is_that_of_the_entry():

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from tradmem.errors import ConflictError
+from tradmem.journal.tally import Counts
 from tradmem.journal.text import clean
 from tradmem.model import Addition, Decision, Entry, Problem, entry_id, note_id
 
@@ -89,6 +90,10 @@ class Journal(Protocol):
         """All entries, a repeated one at each of its places, by date, then in file order."""
         ...
 
+    def latest(self, limit: int) -> list[Entry]:
+        """The end of :meth:`entries`, at most ``limit`` of them, in its order."""
+        ...
+
     def unfinished(self) -> list[Entry]:
         """Those pending or settled, in file order; no repeats and no replaced revisions."""
         ...
@@ -121,6 +126,13 @@ class Journal(Protocol):
             lessons: only notes and resolved entries.
             hidden: forgotten ones too.
             limit: at most this many.
+        """
+        ...
+
+    def counts(self, ticker: str, as_of: datetime) -> Counts:
+        """The verdicts on a ticker that were known by an instant, archived ones too.
+
+        Forgotten entries count, replaced revisions do not.
         """
         ...
 

@@ -218,9 +218,11 @@ def _assemble(
         for name, before in ledger.was.items()
         if before != now[name]
     ]
-    told = _told_by_tag(tag, fold_now(recorded, stamped))
+    entry = fold_now(recorded, stamped, archived=archived)
+    told = _told_by_tag(tag, entry)
     typed = ([told] if told else []) + lessons
-    entry = fold_now(recorded, stamped + typed, archived=archived)
+    if typed:
+        entry = fold_now(recorded, stamped + typed, archived=archived)
     if any("edited" in outcome.flags for outcome in entry.outcomes):
         edited.append("figures")
     return (replace(entry, edited=tuple(edited)) if edited else entry), tuple(typed)

@@ -8,14 +8,11 @@ crash, or not at all; at worst an append leaves a tail that is closed off later.
 import errno
 import os
 import re
-import secrets
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NoReturn
-
-from filelock import FileLock, Timeout
 
 from tradmem.errors import LogBusy, LogError
 
@@ -80,6 +77,8 @@ def lock(path: Path, timeout: float, *, of: Path, use: str = "in use") -> Iterat
         LogBusy: somebody else held it all that time.
         LogError: the lock file cannot be written.
     """
+    from filelock import FileLock, Timeout  # noqa: PLC0415 - readers take no lock
+
     held = FileLock(path, timeout=timeout, thread_local=False)
     try:
         held.acquire(poll_interval=0.005)
@@ -166,7 +165,7 @@ def replace(
     Raises:
         LogError: it could not be written; the old file stands.
     """
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+    temporary = path.with_name(f".{path.name}.{os.urandom(6).hex()}.tmp")
     try:
         forget_temporaries(path)
         model = _writable(path) or like

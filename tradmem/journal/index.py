@@ -8,14 +8,16 @@ entry is wanted. Nothing here writes.
 import os
 import re
 import time
-from bisect import insort
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right, insort
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
 from tradmem.journal import files
+from tradmem.journal.base import is_replaced, newest_revisions
 from tradmem.journal.block import read_block
 from tradmem.journal.format import check_encoding
+from tradmem.journal.tally import Judgement, Tally, glance, judgements
 from tradmem.model import Entry, Status
 
 _BINARY = getattr(os, "O_BINARY", 0)
@@ -23,6 +25,7 @@ _TAIL = 65536  # bytes before the old end that tell an append from another chang
 _TICK = 20_000_000  # ns; many systems stamp a file with a clock that stands still as long
 _NEWLINE = 10
 _PENDING, _KNOWN = b" pending]", b" resolved:"
+_REVISION = b'"revision":'
 _LESSON, _OUTCOME = b'"add":"reflection"', b'"add":"outcome"'
 
 # The end of a block, and the tag and id of the next one where it is as we write it.
@@ -71,6 +74,9 @@ class Index:
         self._by_day: dict[tuple[bytes, bytes], list[int]] | None = None
         self._orders: dict[bytes, list[tuple[bytes, int]]] = {}
         self._unfinished: set[int] | None = None
+        self._judged: dict[int, list[Judgement]] = {}
+        self._tallies: dict[bytes, Tally] = {}
+        self._revised: set[tuple[bytes, bytes]] = set()
 
     # Staying up to date
 
@@ -134,6 +140,7 @@ class Index:
         for number in others:
             self._parse(number, data, base)
         self._find_repeats(first, data, base)
+        self._find_revised(data, base)
         self._extend(first, data, base)
         if self._lines or b"\r" in data:
             self._find_newline(descriptor, data, base)
@@ -181,8 +188,20 @@ class Index:
             else:
                 by_id[name] = number
 
+    def _find_revised(self, data: bytes, base: int) -> None:
+        """Note the dates and tickers on which some decision may have been revised."""
+        at = data.find(_REVISION)
+        while at >= 0:
+            number = bisect_right(self.starts, base + at) - 1
+            if number >= 0:
+                self._revised.add((self.date_of(number), self.ticker_of(number)))
+            at = data.find(_REVISION, at + 1)
+
     def _extend(self, first: int, data: bytes, base: int) -> None:
         """Bring what was derived up to date with the blocks from ``first`` on."""
+        if first == len(self.tags):
+            return
+        self._tallies = {}
         if self._by_day is None and self._unfinished is None and not self._orders:
             return
         for number in range(first, len(self.tags)):
@@ -225,9 +244,10 @@ class Index:
 
     def changed(self, entries: dict[int, Entry]) -> None:
         """Take over what some blocks are about to hold; ``forget`` it if that fails."""
-        self._orders, self._by_day = {}, None
+        self._orders, self._by_day, self._tallies = {}, None, {}
         for number, entry in entries.items():
             self.put(number, entry)
+            self._judged.pop(number, None)
         if self._unfinished is not None:
             self._unfinished |= set(entries)
 
@@ -281,7 +301,7 @@ class Index:
         return b" | note | " not in self.tags[number]
 
     def unfinished(self, descriptor: int) -> list[Entry]:
-        """The entries that are pending or settled, in file order."""
+        """The entries that are pending or settled and not replaced, in file order."""
         if self._unfinished is None:
             data = _read(descriptor, 0, self.size)
             self._unfinished = {
@@ -292,11 +312,46 @@ class Index:
         found = []
         for number in sorted(self._unfinished):
             entry = self.entry(descriptor, number)
-            if entry and entry.status in (Status.PENDING, Status.SETTLED):
-                found.append(entry)
-            else:
+            if entry is None or entry.status not in (Status.PENDING, Status.SETTLED):
                 self._unfinished.discard(number)
+            elif not self.is_replaced(descriptor, number):
+                found.append(entry)
         return found
+
+    def tally(self, descriptor: int, ticker: str) -> Tally:
+        """The verdicts on a ticker; forgotten entries count, replaced revisions do not."""
+        key = ticker.encode()
+        if key not in self._tallies:
+            found: list[Judgement] = []
+            for _, number in self.order(ticker):
+                if number not in self._judged:
+                    self._judged[number] = self._judge(descriptor, number)
+                found += self._judged[number]
+            self._tallies[key] = Tally(found)
+        return self._tallies[key]
+
+    def _judge(self, descriptor: int, number: int) -> list[Judgement]:
+        if number not in self._entries and not self.may_be_replaced(number):
+            glimpsed = glance(self.raw(descriptor, number))
+            if glimpsed is not None:
+                return glimpsed
+        entry = self.entry(descriptor, number)
+        if entry is None or self.is_replaced(descriptor, number):
+            return []
+        return judgements(entry)
+
+    def may_be_replaced(self, number: int) -> bool:
+        """Whether some decision with the same date and ticker was revised."""
+        return (self.date_of(number), self.ticker_of(number)) in self._revised
+
+    def is_replaced(self, descriptor: int, number: int) -> bool:
+        """Whether a later revision stands in this file for a block's entry."""
+        entry = self.entry(descriptor, number)
+        if entry is None or not self.may_be_replaced(number):
+            return False
+        day, ticker = self.date_of(number).decode(), self.ticker_of(number).decode()
+        group = (self.entry(descriptor, other) for other in self.numbers_of(day, ticker))
+        return is_replaced(entry, newest_revisions(e for e in group if e))
 
     def entry(self, descriptor: int, number: int) -> Entry | None:
         """The entry of a block; None if it holds none after all."""
@@ -318,12 +373,27 @@ class Index:
         """The text after the last delimiter."""
         return _read(descriptor, self.end, self.size - self.end)
 
-    def entries(self, descriptor: int) -> Iterator[Entry]:
-        """All entries in file order, repeats too."""
+    def latest(
+        self, descriptor: int, limit: int, dropped: Callable[[str], bool] = lambda _: False
+    ) -> list[Entry]:
+        """The last entries by date, then in file order; of an archive no repeats."""
+        found: list[Entry] = []
+        numbers = (number for number, name in enumerate(self.ids) if name)
+        for number in sorted(numbers, key=lambda number: (self.date_of(number), number))[::-1]:
+            if len(found) >= limit:
+                break
+            if (self.archived and number in self.repeats) or dropped(self.ids[number].decode()):
+                continue
+            if entry := self.entry(descriptor, number):
+                found.append(entry)
+        return found[::-1]
+
+    def entries(self, descriptor: int) -> Iterator[tuple[int, Entry]]:
+        """All entries with their blocks, in file order, repeats too."""
         for number in range(len(self.tags)):
             entry = self.entry(descriptor, number)
             if entry:
-                yield entry
+                yield number, entry
 
     def span(self, number: int) -> tuple[int, int]:
         """Where a block begins and ends, in bytes."""

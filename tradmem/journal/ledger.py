@@ -3,7 +3,10 @@
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from datetime import date, datetime
+from math import isfinite
 from typing import Any
 
 from tradmem.clock import format_instant, parse_date, parse_instant
@@ -13,9 +16,8 @@ from tradmem.model import (
     Act,
     Addition,
     Decision,
+    Outcome,
     Rating,
-    outcome_from_json,
-    outcome_to_json,
 )
 
 VERSION = 1
@@ -145,3 +147,75 @@ def read_addition(data: Mapping[str, Any]) -> tuple[Addition, str]:
     except TypeError as error:
         raise UsageError(f"an addition in the ledger cannot be read: {error}") from error
     return Addition(kind=kind, at=at, known_at=known_at, data=left), digest
+
+
+# The keys of an outcome, where they are not the attribute's own name.
+_KEYS = {"raw_return": "raw", "entry_date": "entry", "exit_date": "exit"}
+
+
+def outcome_to_json(outcome: Outcome) -> dict[str, Any]:
+    """An outcome as JSON values: exact floats, ISO dates, Z instants; nothing that is None."""
+    out: dict[str, Any] = {}
+    for name, (key, _) in _FIELDS.items():
+        value = getattr(outcome, name)
+        if value is None and name == "alpha":
+            out[key] = None
+        elif isinstance(value, datetime):
+            out[key] = format_instant(value)
+        elif isinstance(value, date):
+            out[key] = value.isoformat()
+        elif isinstance(value, tuple):
+            out |= {key: list(value)} if value else {}
+        elif value not in (None, ""):
+            out[key] = value
+    return out | dict(outcome.extra)
+
+
+def outcome_from_json(data: Mapping[str, Any]) -> Outcome:
+    """Read what :func:`outcome_to_json` wrote.
+
+    Raises:
+        UsageError: a field is missing or is of the wrong kind.
+    """
+    values: dict[str, Any] = {}
+    extra: dict[str, Any] = {}
+    try:
+        for key, value in data.items():
+            if key not in _READERS:
+                extra[key] = value
+            elif value is not None:
+                name, read = _READERS[key]
+                values[name] = read(value)
+        values.setdefault("alpha", None)
+        return Outcome(**values, extra=extra)
+    except (TypeError, ValueError, AttributeError) as error:
+        raise UsageError(f"an outcome in the ledger cannot be read: {error}") from error
+
+
+def _number(value: Any) -> float:
+    number = float(value)
+    if not isfinite(number):
+        raise ValueError(f"{value} is no number")
+    return number
+
+
+def _reader(name: str) -> Callable[[Any], Any]:
+    if name == "known_at":
+        return parse_instant
+    if name.endswith("_date"):
+        return parse_date
+    if name in ("horizon", "sessions"):
+        return int
+    if name in ("benchmark", "basis", "source"):
+        return str
+    if name == "flags":
+        return lambda flags: tuple(map(str, flags))
+    return _number
+
+
+_FIELDS = {
+    field.name: (_KEYS.get(field.name, field.name), _reader(field.name))
+    for field in fields(Outcome)
+    if field.name != "extra"
+}
+_READERS = {key: (name, read) for name, (key, read) in _FIELDS.items()}

@@ -17,9 +17,7 @@ from tradmem.journal.base import (
     MayRevise,
     OnConflict,
     Stored,
-    is_replaced,
     lacks,
-    newest_revisions,
     place,
 )
 from tradmem.journal.block import read_block
@@ -27,6 +25,7 @@ from tradmem.journal.format import amend, opening, parse, render
 from tradmem.journal.index import Index, open_to_read
 from tradmem.journal.rotation import choose, preamble, splice
 from tradmem.journal.selection import Wanted, select
+from tradmem.journal.tally import Counts
 from tradmem.journal.text import clean
 from tradmem.model import Addition, Decision, Entry, Problem, fold
 
@@ -106,7 +105,7 @@ class MarkdownJournal:
         self.timeout = timeout
         self._real = Path(os.path.realpath(self.path))
         self._log = Index(self._real)
-        self._archives: dict[Path, Index] = {}
+        self._archives: dict[int, Index] = {}
         self._threads = threading.RLock()
 
     def __repr__(self) -> str:
@@ -116,6 +115,19 @@ class MarkdownJournal:
     def archive_folder(self) -> Path:
         """Where rotated entries go, one file a year."""
         return self._real.parent / "archive"
+
+    def archives(self) -> list[Path]:
+        """The archive files that are there, the newest year first."""
+        return [index.path for index in self._archive_indexes()]
+
+    def _archive_indexes(self) -> list[Index]:
+        pattern = re.compile(re.escape(self._real.stem) + r"-([0-9]{4})\.md\Z")
+        try:
+            names = os.listdir(self.archive_folder)  # noqa: PTH208 - names are all we need
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        years = sorted((int(m[1]) for name in names if (m := pattern.match(name))), reverse=True)
+        return [self._archive(year) for year in years]
 
     # Writing
 
@@ -257,29 +269,52 @@ class MarkdownJournal:
     def entries(self, *, archived: bool = True) -> list[Entry]:
         """See :class:`~tradmem.journal.base.Journal`."""
         with self._reading() as held:
-            entries = list(self._log.entries(held.descriptor(self._log)))
+            entries = [entry for _, entry in self._log.entries(held.descriptor(self._log))]
             if archived:
                 here = {entry.id for entry in entries}
                 old = [
                     entry
                     for index in self._all_archives(held)
-                    for number, entry in enumerate(index.entries(held.descriptor(index)))
+                    for number, entry in index.entries(held.descriptor(index))
                     if entry.id not in here and number not in index.repeats
                 ]
                 entries = old + entries
         return sorted(entries, key=lambda entry: entry.date)
 
+    def latest(self, limit: int) -> list[Entry]:
+        """See :class:`~tradmem.journal.base.Journal`; little more is parsed than returned."""
+        with self._reading() as held:
+            log = held.descriptor(self._log)
+
+            def is_in_log(name: str) -> bool:
+                number = self._log.number(name)
+                return number is not None and self._log.entry(log, number) is not None
+
+            found = self._log.latest(log, limit)
+            # An archive holds the decisions of one year, so older ones cannot be wanted.
+            first = found[0].date.year if found and len(found) == limit else 0
+            old = [
+                entry
+                for index in self._all_archives(held)
+                if int(index.path.stem[-4:]) >= first
+                for entry in index.latest(held.descriptor(index), limit, is_in_log)
+            ]
+        return sorted(old + found, key=lambda entry: entry.date)[-limit:] if limit else []
+
     def unfinished(self) -> list[Entry]:
         """See :class:`~tradmem.journal.base.Journal`."""
         with self._reading() as held:
-            found = self._log.unfinished(held.descriptor(self._log))
-            return [entry for entry in found if not self._is_replaced(held, entry)]
+            return self._log.unfinished(held.descriptor(self._log))
 
     def lacking(self, horizons: Sequence[int]) -> list[Entry]:
         """See :class:`~tradmem.journal.base.Journal`."""
         with self._reading() as held:
-            found = self._log.entries(held.descriptor(self._log))
-            return [e for e in found if lacks(e, horizons) and not self._is_replaced(held, e)]
+            descriptor = held.descriptor(self._log)
+            return [
+                entry
+                for number, entry in self._log.entries(descriptor)
+                if lacks(entry, horizons) and not self._log.is_replaced(descriptor, number)
+            ]
 
     def memories(
         self,
@@ -305,8 +340,10 @@ class MarkdownJournal:
         with self._reading() as held:
 
             def entry(index: Index, number: int) -> Entry | None:
-                found = index.entry(held.descriptor(index), number)
-                return None if found is None or self._is_replaced(held, found) else found
+                descriptor = held.descriptor(index)
+                if index.is_replaced(descriptor, number):
+                    return None
+                return index.entry(descriptor, number)
 
             found = select([self._log], entry, wanted)
             if not wanted.sure_without_archive(self._log, len(found)):
@@ -314,6 +351,15 @@ class MarkdownJournal:
                 if len(indexes) > 1:
                     found = select(indexes, entry, wanted)
         return found
+
+    def counts(self, ticker: str, as_of: datetime) -> Counts:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        with self._reading() as held:
+            total = Counts()
+            for index in (self._log, *self._all_archives(held)):
+                found = index.tally(held.descriptor(index), ticker).as_of(as_of)
+                total = Counts(*map(sum, zip(total, found, strict=True)))
+        return total
 
     def problems(self) -> list[Problem]:
         """See :class:`~tradmem.journal.base.Journal`."""
@@ -389,18 +435,15 @@ class MarkdownJournal:
         return str(self.path.parent / path.relative_to(self._real.parent))
 
     def _archive(self, year: int) -> Index:
-        path = self.archive_folder / f"{self._real.stem}-{year}.md"
-        return self._archives.setdefault(path, Index(path, archived=True))
+        index = self._archives.get(year)
+        if index is None:  # not setdefault: this is asked for every memory that is looked at
+            path = self.archive_folder / f"{self._real.stem}-{year}.md"
+            index = self._archives[year] = Index(path, archived=True)
+        return index
 
     def _all_archives(self, held: _Held) -> list[Index]:
         """The archives that are there, the newest year first, open."""
-        pattern = re.compile(re.escape(self._real.stem) + r"-([0-9]{4})\.md\Z")
-        try:
-            names = os.listdir(self.archive_folder)  # noqa: PTH208 - names are all we need
-        except (FileNotFoundError, NotADirectoryError):
-            return []
-        years = sorted((int(m[1]) for name in names if (m := pattern.match(name))), reverse=True)
-        indexes = [self._archive(year) for year in years]
+        indexes = self._archive_indexes()
         for index in indexes:
             held.open(index)
         return indexes
@@ -433,9 +476,3 @@ class MarkdownJournal:
             return []
         held.open(index)
         return [index]
-
-    def _is_replaced(self, held: _Held, entry: Entry) -> bool:
-        if entry.recorded.is_note:
-            return False
-        group = self._find(held, entry.date, entry.ticker)
-        return len(group) > 1 and is_replaced(entry, newest_revisions(group))

@@ -21,6 +21,7 @@ from tradmem.journal.base import (
 )
 from tradmem.journal.block import fold_now
 from tradmem.journal.selection import Wanted, select
+from tradmem.journal.tally import Counts, Tally, judgements
 from tradmem.journal.text import clean
 from tradmem.model import Addition, Decision, Entry, Problem, Status
 
@@ -37,6 +38,7 @@ class RamJournal:
         self._days: dict[tuple[Date, str], list[int]] = {}
         self._orders: dict[str, list[tuple[bytes, int]]] = {"": []}
         self._unfinished: dict[int, None] = {}
+        self._tallies: dict[str, Tally] = {}
         self._threads = threading.RLock()
         self._resolver = threading.Lock()
 
@@ -81,7 +83,19 @@ class RamJournal:
                     now = fold_now(entry.recorded, (*entry.additions, addition))
                     self._entries[number] = now
                     self._file(number, now)
+                    self._count(entry, now)
             return [self._entries[self._numbers[name]] for name, _ in additions]
+
+    def _count(self, before: Entry, now: Entry) -> None:
+        """Keep the counts of a ticker; only what came anew is counted."""
+        tally = self._tallies.get(now.ticker)
+        if tally is None or len(before.outcomes) == len(now.outcomes) == 0:
+            return
+        old, new = judgements(before), judgements(now)
+        if new[: len(old)] == old and not self._is_replaced(now):
+            tally.add(new[len(old) :])
+        else:
+            del self._tallies[now.ticker]
 
     def _file(self, number: int, entry: Entry) -> None:
         if entry.status in (Status.PENDING, Status.SETTLED):
@@ -113,6 +127,10 @@ class RamJournal:
         """See :class:`~tradmem.journal.base.Journal`."""
         with self._threads:
             return sorted(self._entries, key=lambda entry: entry.date)
+
+    def latest(self, limit: int) -> list[Entry]:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        return self.entries()[-limit:] if limit > 0 else []
 
     def unfinished(self) -> list[Entry]:
         """See :class:`~tradmem.journal.base.Journal`."""
@@ -170,6 +188,18 @@ class RamJournal:
     def ticker_of(self, number: int) -> bytes:
         """See :class:`~tradmem.journal.selection.Ordered`."""
         return self._entries[number].ticker.encode()
+
+    def counts(self, ticker: str, as_of: datetime) -> Counts:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        with self._threads:
+            if ticker not in self._tallies:
+                self._tallies[ticker] = Tally(
+                    judgement
+                    for _, number in self._orders.get(ticker, ())
+                    if (entry := self._recallable(number))
+                    for judgement in judgements(entry)
+                )
+            return self._tallies[ticker].as_of(as_of)
 
     def problems(self) -> list[Problem]:
         """See :class:`~tradmem.journal.base.Journal`: there is nothing to go wrong."""

@@ -19,7 +19,7 @@ Statement = tuple[Claim, str]  # with the words that make it
 Words = Sequence[str]
 
 _ALL: Claim = frozenset(Verdict)
-_TOKEN = re.compile(r"[^\W_]+(?:'[^\W_]+)*|[@,]")
+_TOKEN = re.compile(r"[^\W_]+(?:['-][^\W_]+)*|[@,]")
 _SENTENCE = re.compile(r"[.!?;:\n…]+(?=\s|$)|[—()]|\s-\s")
 _ELISION = 2  # letters before an apostrophe: l'achat, n'est, s'est
 _TO_COPULA, _TO_WORD, _TO_VERB = 7, 6, 4  # how far apart, in words, the parts may stand
@@ -128,7 +128,7 @@ def _predicate(words: Words, at: int, copula: int) -> Iterator[Statement]:
         if words_for.NEITHER.intersection(between):
             both = any(w in SAYS and SAYS[w] is not SAYS[word] for w in words[i + 1 : i + 6])
             yield frozenset({Verdict.NEUTRAL}) if both else _ALL - {SAYS[word]}, said
-        elif not _attributive(words, i) and not _beside(words, i):
+        elif not (_attributive(words, i) or _beside(words, i) or _hedged(between)):
             yield _claim(SAYS[word], negated=_negated(between)), said
         return
 
@@ -155,6 +155,11 @@ def _negated(between: Words) -> bool:
         word in words_for.NEGATIONS and not words_for.ONLY.intersection(between[i + 1 : i + 2])
         for i, word in enumerate(between)
     )
+
+
+def _hedged(between: Words) -> bool:
+    """``Not entirely wrong`` says neither."""
+    return _negated(between) and not words_for.WHOLLY.isdisjoint(between)
 
 
 def _attributive(words: Words, at: int) -> bool:

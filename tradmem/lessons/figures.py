@@ -44,7 +44,7 @@ def figures(text: str) -> tuple[Figure, ...]:
         scale = 0.01 if match["basis"] else 1.0
         if match["low"]:
             found.append(_figure(match["low"], "", scale))
-        found.append(_figure(match["number"], match["sign"] or "", scale))
+        found.append(_figure(match["number"], match["sign"] or "", scale, match[0]))
     found += [_figure(match["number"], "", 1.0) for match in _PREFIXED.finditer(text)]
     for match in _IN_WORDS.finditer(text.lower()):
         value = sum(_WORDS[word] for word in re.split(r"[\s-]+", match["words"]))
@@ -111,7 +111,7 @@ _IN_WORDS = re.compile(
 )
 
 
-def _figure(number: str, sign: str, scale: float) -> Figure:
+def _figure(number: str, sign: str, scale: float, written: str = "") -> Figure:
     """Read digits whose last separator may be a decimal comma or point."""
     digits = re.sub(r"[ '\u2019]", "", number).replace("\u066b", ".")
     last = max(digits.rfind("."), digits.rfind(","))
@@ -125,5 +125,5 @@ def _figure(number: str, sign: str, scale: float) -> Figure:
         value=scale * (-value if sign == "-" else value),
         signed=bool(sign),
         slack=scale * 0.5 * 10.0 ** -len(decimals),
-        written=sign + number,
+        written=written or f"{number}%",
     )

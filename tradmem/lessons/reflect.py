@@ -39,7 +39,7 @@ class Case:
     related: tuple[Entry, ...] = ()
 
     def __post_init__(self) -> None:
-        if not self.entry.outcomes:
+        if self.entry.outcome is None:
             raise UsageError(f"entry {self.entry.id} has no outcome; resolve it before reflecting")
 
 
@@ -85,6 +85,8 @@ class Lesson:
         hindsight: whether the model may have known the outcome from its training:
             its stated cutoff is later than the decision, or nobody stated one.
         data: further JSON values for the ledger.
+        repaired: which checks a first version had failed, by name.
+        links_dropped: links that named no memory that was shown.
         usage: what it took to get it.
     """
 
@@ -95,6 +97,8 @@ class Lesson:
     tags: tuple[str, ...] = ()
     hindsight: bool = False
     data: Mapping[str, Any] = field(default_factory=dict)
+    repaired: tuple[str, ...] = ()
+    links_dropped: int = 0
     usage: Usage = NO_USAGE
 
     def ledger(self) -> dict[str, Any]:
@@ -114,6 +118,7 @@ class FaultKind(StrEnum):
 
     UNAUTHORISED = "unauthorised"
     UNKNOWN_MODEL = "unknown model"
+    NO_CREDIT = "no credit"
     BAD_REQUEST = "bad request"
     RATE_LIMITED = "rate limited"
     SERVER_ERROR = "server error"
@@ -127,6 +132,21 @@ class FaultKind(StrEnum):
     OVER_BUDGET = "over budget"
     NOT_ASKED = "not asked"
 
+    @property
+    def fatal(self) -> bool:
+        """Whether every further call in this run would meet the same."""
+        return self in (self.UNAUTHORISED, self.UNKNOWN_MODEL, self.NO_CREDIT)
+
+    @property
+    def passing(self) -> bool:
+        """Whether the same call may succeed a moment later."""
+        return self in (self.RATE_LIMITED, self.SERVER_ERROR, self.TIMED_OUT, self.UNREACHABLE)
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is the model's answer to this entry that was of no use."""
+        return self in (self.BAD_REQUEST, self.EMPTY, self.REFUSED, self.UNREADABLE, self.REJECTED)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
@@ -135,7 +155,7 @@ class Fault:
     Attributes:
         kind: the reason.
         message: one line for a person: what happened and what to do.
-        fatal: whether asking on in this run is pointless for every entry.
+        fatal: whether it is why nothing more was asked in this run.
         reasons: which checks failed, by name, where a lesson was rejected.
         usage: what it took to find out.
     """

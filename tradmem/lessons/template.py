@@ -41,8 +41,8 @@ def percent(fraction: float, digits: int = 1) -> str:
     return "+" + text[1:] if text[0] == "-" and not text.strip("-0.%") else text
 
 
-def _digits(judged: float, band: float) -> int:
-    """As few decimals as show that the two differ, and that the band is not zero."""
+def digits_apart(judged: float, band: float) -> int:
+    """As few decimals as show that a return is not its band, and that the band is not zero."""
     for digits in (1, 2, 3):
         edge = f"{band:.{digits}%}"
         if edge != f"{abs(judged):.{digits}%}" and edge.strip("0.%"):
@@ -59,7 +59,7 @@ def _size(judged: float, band: float) -> int:
 def _finding(entry: Entry, outcome: Outcome, verdict: Verdict | None, band: float) -> str:
     """What was called, what came, and how code judged it."""
     judged = outcome.judged
-    digits = _digits(judged, band)
+    digits = digits_apart(judged, band)
     sessions = _sessions(outcome.sessions)
     if outcome.alpha is None:
         figure = f"return {percent(judged, digits)} over {sessions}"

@@ -3,8 +3,11 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 
-from tradmem.model import Entry, Rating, Verdict
+from tradmem.journal.base import Journal
+from tradmem.journal.tally import Counts, column_of
+from tradmem.model import Entry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,27 +54,17 @@ def _calls(number: int) -> str:
     return "call" if number == 1 else "calls"
 
 
+def track_of(journal: Journal, ticker: str, as_of: datetime) -> Track:
+    """The track record on a ticker as it stood at an instant, aware UTC."""
+    return Track(**journal.counts(ticker, as_of)._asdict())
+
+
 def track_record(entries: Iterable[Entry]) -> Track:
     """The track record of settled and resolved entries, each as it stood at one instant.
 
     Forgotten entries count: forgetting hides a lesson from recall, never from statistics.
     """
-    sided: Counter[Verdict] = Counter()
-    holds: Counter[Verdict] = Counter()
-    unrated = 0
-    for entry in entries:
-        if entry.outcome is None:
-            continue
-        verdict = entry.verdict
-        if verdict is None:
-            unrated += 1
-        else:
-            (holds if entry.rating is Rating.HOLD else sided)[verdict] += 1
-    return Track(
-        right=sided[Verdict.RIGHT],
-        wrong=sided[Verdict.WRONG],
-        neutral=sided[Verdict.NEUTRAL],
-        hold_right=holds[Verdict.RIGHT],
-        hold_wrong=holds[Verdict.WRONG],
-        unrated=unrated,
+    columns = Counter(
+        Counts._fields[column_of(entry.rating, entry.verdict)] for entry in entries if entry.outcome
     )
+    return Track(**columns)

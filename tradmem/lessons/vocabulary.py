@@ -48,14 +48,15 @@ COPULAS = _set(
 PRESENT = _set("is are proves stands ist est es è é är")
 
 RIGHT = _set(
-    "right correct accurate vindicated success richtig korrekt goldrichtig juste correcte bonne"
-    " bon correcta correcto acertada acertado giusta giusto corretta corretto azzeccata"
-    " correta correto certa certo juist terecht rätt riktig riktigt"
+    "right correct accurate vindicated validated justified successful success richtig korrekt"
+    " goldrichtig juste correcte bonne bon correcta correcto acertada acertado giusta"
+    " giusto corretta corretto azzeccata correta correto certa certo juist"
+    " terecht rätt riktig riktigt"
     " верным верной верна верно правильным правильной правильно"
 )
 WRONG = _set(
-    "wrong incorrect mistaken erroneous misguided falsch verkehrt faux fausse erroné"
-    " erronée incorrecte mauvaise mauvais equivocada equivocado errónea erróneo"
+    "wrong incorrect mistaken erroneous misguided unjustified unsuccessful falsch verkehrt"
+    " faux fausse erroné erronée incorrecte mauvaise mauvais equivocada equivocado errónea erróneo"
     " incorrecta incorrecto errada errado sbagliata sbagliato errata errato scorretta"
     " incorreta incorreto fout verkeerd onjuist fel felaktig felaktigt"
     " неверным неверной неверно неправильным неправильной ошибочным ошибочной"
@@ -71,6 +72,7 @@ WORKED = {  # verbs that need no copula
     "worked": Verdict.RIGHT,
     "work": Verdict.RIGHT,  # did not work
     "paid": Verdict.RIGHT,  # paid off
+    "pay": Verdict.RIGHT,
     "succeeded": Verdict.RIGHT,
     "failed": Verdict.WRONG,
     "fail": Verdict.WRONG,
@@ -82,6 +84,10 @@ NEITHER = _set("neither weder ni né nem varken ни")
 NEGATIONS = NEITHER | _set(
     "not never hardly no nothing anything nicht kein keine keineswegs nie pas jamais nunca non"
     " mai não niet geen nooit inte aldrig не"
+)
+WHOLLY = _set(
+    "entirely completely wholly fully totally necessarily always altogether ganz völlig unbedingt"
+    " entièrement totalement completamente totalmente helemaal helt"
 )
 ONLY = _set("only just merely simply nur seulement solo sólo só alleen bara")
 PARTLY = _set(
@@ -131,10 +137,10 @@ BARE_LABEL = re.compile(rf"\s*(?P<word>{_LABELS})\s*[:.,!—-](?=\s)")
 LABEL = re.compile(rf"\bverdict(?:\s+(?:is|was))?\s*[:=—-]?\s*(?P<word>{_LABELS})\b")
 
 _ZH = (
-    "(?:买入|買入|卖出|賣出|持有|增持|减持|減持|判断|判斷|决定|決定|决策|決策|评级|評級|操作)"
+    "(?<!的)(?:买入|買入|卖出|賣出|持有|增持|减持|減持|判断|判斷|决定|決定|决策|決策|评级|評級|操作)"
     r"[^。！？；;\n]{0,10}?"
 )
-_JA = r"(?:買い|売り|保有|ホールド|判断|決定|評価|推奨|コール)[^。！？\n]{0,14}?"
+_JA = r"(?<![^こそ]の)(?:買い|売り|保有|ホールド|判断|決定|評価|推奨|コール)[^。！？\n]{0,14}?"
 _KO = r"(?:매수|매도|보유|판단|결정|의견|비중 ?확대|비중 ?축소)[^.!?\n]{0,14}?"
 _ZH_NOT = r"(?:不能算|不算|不是|并不|並不|并非|並非|没有|沒有|没|不|未)(?:是|很|完全)?"
 _ZH_RIGHT, _ZH_WRONG = r"(?:正确|正確|对了|对的|對了|對的)", r"(?:错误|錯誤|失误|错|錯)"

@@ -201,6 +201,8 @@ def _columns(data: "pd.DataFrame | Mapping[str, Any]") -> dict[str, list[tuple[A
     if getattr(frame.columns, "nlevels", 1) > 1 and "Close" in frame.columns.get_level_values(0):
         frame = frame["Close"]  # the layout in which yfinance hands out several tickers
     place = _date_column([str(name) for name in frame.columns])
+    if place is None and frame.index.dtype.kind == "i":
+        raise UsageError("it has no dates; give it a column date, and separate columns by commas")
     days = [as_date(key) for key in (frame.index if place is None else frame.iloc[:, place])]
     return {
         str(name): [(d, v) for d, v in zip(days, frame.iloc[:, at].tolist(), strict=True) if d]

@@ -177,8 +177,8 @@ def _sound(bars: Bars) -> tuple[tuple[date, ...], tuple[float, ...], tuple[float
     """The dates and closes of bars, mended where a source broke what bars promise."""
     dates, closes, raw_closes = bars.dates, bars.closes, bars.raw_closes
     if (
-        all(map(lt, dates, dates[1:]))
-        and set(map(type, dates)) <= {date}
+        set(map(type, dates)) <= {date}
+        and all(map(lt, dates, dates[1:]))
         and set(map(type, closes)) <= {float}
         and all(isfinite(close) and close > 0 for close in closes)
     ):

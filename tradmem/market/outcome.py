@@ -81,12 +81,12 @@ class _Case:
         return min(self.as_of, self.window.wait_ends)
 
     def answer(self) -> Outcome | Unsettled:
-        own = _passing(self.bars) or self._own()
+        own = self._passing(self.bars) or self._own()
         if isinstance(own, Unsettled):
             return own
         benchmark = None
         if self.window.benchmark:
-            benchmark = _passing(self.bench) or self._benchmark(own)
+            benchmark = self._passing(self.bench) or self._benchmark(own)
         if isinstance(benchmark, Unsettled):
             return benchmark
         known_at, accepted = self._known_at(own, benchmark), False
@@ -98,6 +98,13 @@ class _Case:
         return make_outcome(
             self.question, self.window, own, benchmark, known_at=known_at, accepted=accepted
         )
+
+    def _passing(self, bars: _Given) -> Unsettled | None:
+        """What to say of a fault that asking again can mend; it never ends a wait."""
+        if not isinstance(bars, PriceError) or not bars.kind.passing:
+            return None
+        reason = " ".join(str(bars).split())
+        return Unsettled(kind=Why.FAILED, reason=reason, due=self.window.due)
 
     def _own(self) -> Held | Unsettled:
         """Entry and exit of the ticker: the first bar in time, and the first after the horizon."""
@@ -176,13 +183,6 @@ class _Case:
         if doubt is None and benchmark:
             doubt = _jump(benchmark, f"the benchmark {self.question.benchmark}")
         return doubt and f"{doubt}; accept it, or mend the prices"
-
-
-def _passing(bars: _Given) -> Unsettled | None:
-    """What to say of a fault that asking again can mend; it never ends a wait."""
-    if not isinstance(bars, PriceError) or not bars.kind.passing:
-        return None
-    return Unsettled(kind=Why.FAILED, reason=" ".join(str(bars).split()))
 
 
 def _jump(held: Held, name: str) -> str | None:

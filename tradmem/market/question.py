@@ -6,6 +6,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
+from tradmem.clock import utc
 from tradmem.errors import UsageError
 from tradmem.market.calendars import Calendar, calendar_of
 from tradmem.market.symbols import (
@@ -40,8 +41,9 @@ class Unsettled:
     Attributes:
         kind: the reason in one word.
         reason: the reason for people, one line without a full stop.
-        due: when asking again can change the answer, aware UTC; None if only a person
-            can change it.
+        due: when asking again can change the answer, aware UTC; in the past where that
+            is now (``FAILED``), None where only a person can change it (``SUSPECT``,
+            ``UNRESOLVABLE``).
         known_at: when this was known, aware UTC, of an answer that time does not change
             (``SUSPECT``, ``UNRESOLVABLE``).
     """
@@ -58,13 +60,13 @@ class Question:
 
     Attributes:
         ticker: as the log has it.
-        decided_at: aware UTC.
+        decided_at: an aware instant, kept as UTC.
         horizon: sessions to hold, 1 to 2520.
         benchmark: the benchmark's symbol; None for none.
-        accepted_at: when a person accepted a suspect outcome, aware UTC.
+        accepted_at: when a person accepted a suspect outcome, an aware instant, kept as UTC.
 
     Raises:
-        UsageError: the horizon is out of range.
+        UsageError: the horizon is out of range, or an instant has no time zone.
     """
 
     ticker: str
@@ -74,6 +76,9 @@ class Question:
     accepted_at: datetime | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "decided_at", utc(self.decided_at))
+        if self.accepted_at is not None:
+            object.__setattr__(self, "accepted_at", utc(self.accepted_at))
         if not 1 <= self.horizon <= MAX_HORIZON:
             raise UsageError(
                 f"a horizon of {self.horizon} sessions for {self.ticker} cannot be; "

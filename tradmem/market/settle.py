@@ -4,14 +4,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from tradmem.errors import PriceError, PriceFault
+from tradmem.clock import utc
+from tradmem.errors import PriceError, PriceFault, TradmemError
 from tradmem.market.outcome import answer
 from tradmem.market.prices import Bars, PriceSource, Span
-from tradmem.market.question import Question, Unsettled, Window, history_start, not_due, window_of
+from tradmem.market.question import (
+    Question,
+    Unsettled,
+    Why,
+    Window,
+    history_start,
+    not_due,
+    window_of,
+)
 from tradmem.market.symbols import Aliases, Benchmarks, benchmark_of
 from tradmem.model import Outcome
-
-_Answers = Mapping[str, Bars | PriceError]
 
 
 def settle(
@@ -36,7 +43,11 @@ def settle(
 
     Returns:
         One answer per question, in their order.
+
+    Raises:
+        UsageError: ``as_of`` has no time zone.
     """
+    as_of = utc(as_of)
     asked = [_with_benchmark(question, benchmarks, aliases) for question in questions]
     windows = [window_of(question, aliases) for question in asked]
     early = [not_due(window, as_of) for window in windows]
@@ -44,19 +55,23 @@ def settle(
     for question, window, pending in zip(asked, windows, early, strict=True):
         if pending is None:
             _widen(spans, question, window, as_of)
-    found = _fetch(source, spans)
+    found = fetch(source, spans)
     return [
-        pending
-        or answer(
-            question,
-            found[question.ticker],
-            found[question.benchmark] if question.benchmark else None,
-            as_of=as_of,
-            aliases=aliases,
-            window=window,
-        )
+        pending or _answer(question, window, found, as_of)
         for question, window, pending in zip(asked, windows, early, strict=True)
     ]
+
+
+def _answer(
+    question: Question, window: Window, found: Mapping[str, Bars | PriceError], as_of: datetime
+) -> Outcome | Unsettled:
+    bars = found[question.ticker]
+    benchmark = found.get(question.benchmark or "")
+    try:
+        return answer(question, bars, benchmark, as_of=as_of, window=window)
+    except (TradmemError, TypeError, ValueError) as error:  # bars that break every promise
+        reason = f"the bars of {question.ticker} cannot be read: {error}"
+        return Unsettled(kind=Why.FAILED, reason=" ".join(reason.split()), due=window.due)
 
 
 def _with_benchmark(question: Question, benchmarks: Benchmarks, aliases: Aliases) -> Question:
@@ -80,21 +95,25 @@ def _widen(spans: dict[str, Span], question: Question, window: Window, as_of: da
             spans[symbol] = Span(min(start, known.start), max(end, known.end))
 
 
-def _fetch(source: PriceSource, spans: Mapping[str, Span]) -> _Answers:
+def fetch(source: PriceSource, spans: Mapping[str, Span]) -> Mapping[str, Bars | PriceError]:
     """One call to the source; whatever goes wrong in it is each symbol's passing fault."""
     if not spans:
         return {}
     answers: Mapping[str, object] = {}
-    fault = "the source left it out of its answer"
+    kind, detail = PriceFault.UNREACHABLE, "the source left it out of its answer"
     try:
         answers = dict(source.fetch(spans))
     except PriceError as error:
-        return {symbol: PriceError(error.kind, symbol, error.detail) for symbol in spans}
+        # Raised for one symbol, it says nothing lasting of the others.
+        kind = error.kind if error.kind.passing else kind
+        detail = error.detail if error.kind.passing else str(error)
+    except TradmemError as error:
+        detail = str(error)
     except Exception as error:  # noqa: BLE001 - a source is foreign code, and its fault a value
-        fault = f"{type(error).__name__}: {error}"
+        detail = f"{type(error).__name__}: {error}"
     return {
         symbol: found
         if isinstance(found := answers.get(symbol), Bars | PriceError)
-        else PriceError(PriceFault.UNREACHABLE, symbol, fault)
+        else PriceError(kind, symbol, detail)
         for symbol in spans
     }

@@ -24,6 +24,7 @@ _COINS = frozenset(
     | {"TON", "SHIB", "PEPE", "AAVE", "MKR", "ALGO", "ICP", "HBAR", "XMR", "EOS", "XTZ", "DASH"}
     | {"ZEC", "VET", "INJ", "SEI", "TIA", "RUNE", "GRT", "SAND", "MANA", "CRV", "USDT", "USDC"}
 )
+_SURE_QUOTES = frozenset({"USDT", "USDC", "FDUSD"})  # no share ends in one
 _COIN_NAMES = {"XBT": "BTC", "XDG": "DOGE"}
 # Longest first, so that ETHUSDT is not read as ETHUSD and a T.
 _QUOTES = tuple(sorted(QUOTE_CURRENCIES | STABLE_COINS.keys(), key=lambda q: (-len(q), q)))
@@ -112,12 +113,12 @@ def _pair(ticker: str) -> str | None:
 def _split_joined(ticker: str) -> tuple[str, str]:
     if len(ticker) == 6 and ticker[:3] in _FIAT and ticker[3:] in _FIAT:
         return ticker[:3], ticker[3:]
-    for quote in _QUOTES:
-        base = ticker.removesuffix(quote)
-        if base == ticker or not base.isalnum():
-            continue
-        coin = base in _COINS or base in _COIN_NAMES
-        if coin or (quote in STABLE_COINS and len(base) > 1 and len(quote) > 3):
+    splits = [(ticker.removesuffix(quote), quote) for quote in _QUOTES if ticker.endswith(quote)]
+    for base, quote in splits:
+        if base in _COINS or base in _COIN_NAMES:
+            return base, quote
+    for base, quote in splits:  # any base will do
+        if quote in _SURE_QUOTES and len(base) > 1 and base.isalnum() and base not in _FIAT:
             return base, quote
     return "", ""
 

@@ -1,0 +1,6 @@
+"""Every benchmark, one table after the other."""
+
+from tests.bench import journal
+
+if __name__ == "__main__":
+    journal.main()

@@ -1,0 +1,3 @@
+from tests.yahoo.fixtures import yahoo, yahoo_server
+
+__all__ = ["yahoo", "yahoo_server"]

@@ -1,0 +1,54 @@
+"""``check``: what is wrong in a log, as lines that an editor can jump to."""
+
+import click
+
+from tradmem.cli import options
+from tradmem.cli.group import DONE, FAILED
+from tradmem.cli.opening import is_there, open_journal
+from tradmem.cli.output import safe, say, write, write_json
+from tradmem.cli.words import called, counted
+from tradmem.journal.markdown import MarkdownJournal
+from tradmem.model import Entry, Problem
+
+
+@click.command()
+@options.log
+@options.as_json
+def check(*, log: str, as_json: bool) -> int:
+    """Find what is wrong in the log file.
+
+    Prints `file:line: message` for every problem, and exits with status 1 if there is
+    any. What was edited by hand is no problem; it is told as a note.
+    """
+    journal = open_journal(log)
+    problems = journal.problems()
+    entries = journal.entries()
+    notes = [notice(journal, entry) for entry in entries if entry.edited]
+    if as_json:
+        found = [("problem", problem) for problem in problems] + [("note", n) for n in notes]
+        write_json(
+            {"kind": kind, "path": item.path, "line": item.line, "message": item.message}
+            for kind, item in found
+        )
+        return FAILED if problems else DONE
+    for problem in problems:
+        write(safe(str(problem)))
+    for note in notes:
+        write(safe(f"{note.path}:{note.line}: note: {note.message}"))
+    if not entries and not is_there(log):
+        say(f"there is no log at {log} yet")
+    elif not problems:
+        say(f"{log}: {counted(len(entries), 'entry', 'entries')}, no problem")
+    else:
+        say(f"{log}: {counted(len(problems), 'problem')}")
+    return FAILED if problems else DONE
+
+
+def notice(journal: MarkdownJournal, entry: Entry) -> Problem:
+    """What a person changed by hand in an entry, and where; the change stands."""
+    path, _, line = journal.where(entry.id).rpartition(":")
+    names = ", ".join(entry.edited)
+    message = (
+        f"{entry.id} ({entry.date} {entry.ticker} {called(entry)}) was edited by hand: {names}"
+    )
+    return Problem(path=path, line=int(line), message=message)

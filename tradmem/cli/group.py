@@ -1,0 +1,171 @@
+"""The group of commands: loads one when it runs, and turns every failure into one line."""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Any, NamedTuple, NoReturn
+
+import click
+
+from tradmem.cli.output import fit_streams, safe
+from tradmem.errors import LogBusy, TradmemError, UsageError
+
+DONE, FAILED, MISUSED, BUSY = 0, 1, 2, 3
+_INTERRUPTED, _PIPE_CLOSED = 130, 141  # 128 and the signal's number, as shells count
+_DEBUG = "--debug"
+
+
+class Lazy(NamedTuple):
+    """A command that is not loaded yet.
+
+    Attributes:
+        module: below ``tradmem.cli``; the command is its attribute of the command's name.
+        help: the first sentence of the command's help.
+        section: under which heading it is listed.
+    """
+
+    module: str
+    help: str
+    section: str
+
+
+class Group(click.Group):
+    """Commands by name, each in a module that is imported when it runs.
+
+    Args:
+        name: of the program.
+        lazy: the commands; sections are listed in the order in which they first appear.
+        attributes: of :class:`click.Group`.
+    """
+
+    def __init__(self, name: str, *, lazy: Mapping[str, Lazy], **attributes: Any) -> None:
+        settings = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+        super().__init__(name, context_settings=settings, **attributes)
+        self.lazy = lazy
+        self.params += [
+            click.Option(
+                ["--version"],
+                is_flag=True,
+                is_eager=True,
+                expose_value=False,
+                callback=_print_version,
+                help="Print the version and exit.",
+            ),
+            _debug_option(hidden=False),
+        ]
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """The names of all commands, in the order of the help."""
+        return list(self.lazy)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """The command of a name, loaded now."""
+        if cmd_name not in self.lazy:
+            return None
+        module = import_module(f"tradmem.cli.{self.lazy[cmd_name].module}")
+        command: click.Command = getattr(module, cmd_name)
+        if not any(_DEBUG in option.opts for option in command.params):
+            command.params.append(_debug_option(hidden=True))
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """The help's list of commands, by section, without loading any."""
+        for section in dict.fromkeys(command.section for command in self.lazy.values()):
+            rows = [(name, c.help) for name, c in self.lazy.items() if c.section == section]
+            with formatter.section(section):
+                formatter.write_dl(rows, col_max=12)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; a reader who has seen enough of its output is no failure."""
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
+            ctx.exit(_PIPE_CLOSED)
+        return result
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,  # noqa: ARG002 - the process always ends here
+        windows_expand_args: bool = False,
+        **extra: Any,
+    ) -> NoReturn:
+        """Run a command line and end the process with its exit status."""
+        arguments = list(sys.argv[1:] if args is None else args)
+        fit_streams()
+        try:
+            result = super().main(
+                arguments,
+                prog_name or self.name,
+                complete_var,
+                standalone_mode=False,
+                windows_expand_args=windows_expand_args,
+                **extra,
+            )
+            status = result if isinstance(result, int) else DONE
+        except Exception as error:
+            if _wants_traceback(arguments) and not isinstance(error, click.ClickException):
+                raise
+            status = _report(error)
+        sys.exit(status)
+
+
+def _report(error: Exception) -> int:
+    """Say on one line of stderr what went wrong; the exit status."""
+    match error:
+        case click.exceptions.NoArgsIsHelpError():
+            click.echo(error.ctx.get_help() if error.ctx else error.message)
+            return DONE
+        case click.Abort():
+            line, status = "interrupted", _INTERRUPTED
+        case click.UsageError():
+            line, status = _usage_line(error), MISUSED
+        case click.ClickException():
+            line, status = error.format_message(), error.exit_code
+        case UsageError():
+            line, status = str(error), MISUSED
+        case LogBusy():
+            line, status = str(error), BUSY
+        case TradmemError():
+            line, status = str(error), FAILED
+        case _:
+            line = f"internal error: {type(error).__name__}: {error}; {_DEBUG} shows where"
+            status = FAILED
+    click.echo(f"tradmem: {safe(' '.join(line.split()))}", err=True)
+    return status
+
+
+def _usage_line(error: click.UsageError) -> str:
+    message = error.format_message().rstrip(".")
+    if error.ctx is None:
+        return message
+    return f"{message[:1].lower()}{message[1:]}; see {error.ctx.command_path} --help"
+
+
+def _wants_traceback(arguments: Sequence[str]) -> bool:
+    options = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    return _DEBUG in options
+
+
+def _debug_option(*, hidden: bool) -> click.Option:
+    """The flag itself; ``main`` looks for it, since a failure may come before parsing."""
+    return click.Option(
+        [_DEBUG],
+        is_flag=True,
+        expose_value=False,
+        hidden=hidden,
+        help="Show the traceback of a failure.",
+    )
+
+
+def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        click.echo(f"tradmem {version('tradmem')}")
+        ctx.exit()

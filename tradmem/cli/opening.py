@@ -1,0 +1,150 @@
+"""What the options name: the journal, the memory, prices and the reflector."""
+
+import os
+from collections.abc import Mapping
+from datetime import datetime
+from glob import escape as glob_escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tradmem.clock import Clock, system_clock, utc
+from tradmem.errors import PriceError, PriceFault, UsageError
+from tradmem.journal.markdown import MarkdownJournal
+from tradmem.settings import DEFAULT_LOG, Settings
+
+if TYPE_CHECKING:
+    from tradmem.lessons.reflect import Reflector
+    from tradmem.market.prices import Bars, PriceSource, Span
+    from tradmem.memory import Memory
+
+_KEYS = ("OPENAI_API_KEY", "TRADMEM_API_KEY")
+_NO_BENCHMARK = "none"
+
+
+def clock() -> Clock:
+    """What tells the time: what a caller handed in as ``obj``, else the system."""
+    given: Clock | None = click.get_current_context().find_root().obj
+    return given or system_clock
+
+
+def now() -> datetime:
+    """What the clock says, aware UTC."""
+    return utc(clock()())
+
+
+def open_journal(log: str) -> MarkdownJournal:
+    """The journal in a log, to read."""
+    return MarkdownJournal(log or DEFAULT_LOG)
+
+
+def open_memory(
+    log: str,
+    *,
+    prices: str = "yahoo",
+    reflector: str = "template",
+    benchmark: str | None = None,
+) -> "Memory":
+    """The memory in a log, with what the options say.
+
+    Raises:
+        UsageError: an option names something that is not there.
+    """
+    from tradmem.memory import Memory
+
+    settings = Settings(benchmark=_benchmark(benchmark))
+    return Memory.open(
+        log or DEFAULT_LOG,
+        prices=open_prices(prices),
+        reflector=open_reflector(reflector),
+        settings=settings,
+        clock=clock(),
+    )
+
+
+def open_prices(name: str) -> "PriceSource | None":
+    """A price source by name or path; None for the memory's own, which is Yahoo.
+
+    Raises:
+        UsageError: there is no such file.
+    """
+    if name.lower() == "yahoo":
+        return None
+    if name.lower() == "demo":
+        from tradmem.demo import demo_prices
+
+        return Closed(demo_prices(), "the demo's prices")
+    from tradmem.market.frames import FilePrices
+
+    return Closed(FilePrices(name), name)
+
+
+def open_reflector(name: str) -> "Reflector":
+    """A reflector by name; ``auto`` is a model's where a key is set, else the template's."""
+    if name == "openai" or (name == "auto" and any(os.environ.get(key) for key in _KEYS)):
+        from tradmem.lessons.openai import OpenAIReflector
+
+        return OpenAIReflector()
+    from tradmem.lessons.reflect import TemplateReflector
+
+    return TemplateReflector()
+
+
+class Closed:
+    """A price source that cannot know all tickers.
+
+    That a ticker is not in a file says nothing about the world, so it must never end a
+    wait and have its decisions given up: it is a failure of the run, and nothing is stored.
+    """
+
+    def __init__(self, source: "PriceSource", name: str) -> None:
+        self._source = source
+        self._name = name
+
+    def fetch(self, spans: "Mapping[str, Span]") -> "dict[str, Bars | PriceError]":
+        """See :class:`tradmem.market.prices.PriceSource`."""
+        answers = self._source.fetch(spans)
+        return {
+            ticker: _NotThereError(ticker, self._name)
+            if isinstance(found, PriceError) and found.kind is PriceFault.UNKNOWN_SYMBOL
+            else found
+            for ticker, found in answers.items()
+        }
+
+
+class _NotThereError(PriceError):
+    """A ticker that a closed source does not have; it counts as a passing fault."""
+
+    def __init__(self, ticker: str, name: str) -> None:
+        super().__init__(PriceFault.UNREACHABLE, ticker)
+        self.args = (f"no prices for {ticker}: {name} does not hold it",)
+
+
+def _benchmark(name: str | None) -> str | Mapping[str, str | None] | None:
+    if not name:
+        return None
+    if name.lower() == _NO_BENCHMARK:
+        return {"*": None}
+    from tradmem.model import check_ticker
+
+    return check_ticker(name)
+
+
+def is_there(log: str) -> bool:
+    """Whether a log exists; a command that only reads says so where it does not.
+
+    Raises:
+        UsageError: the path cannot be one.
+    """
+    try:
+        return Path(log or DEFAULT_LOG).exists()
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{log[:60]!r} is no path: {error}") from error
+
+
+def archives(log: str) -> list[Path]:
+    """The archive files of a log, the oldest first."""
+    path = Path(log or DEFAULT_LOG)
+    stem = Path(os.path.realpath(path)).stem
+    return sorted((path.parent / "archive").glob(f"{glob_escape(stem)}-[0-9][0-9][0-9][0-9].md"))

@@ -1,0 +1,160 @@
+"""``resolve``: settle what has come due, and tell what came of it."""
+
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import click
+
+from tradmem.cli import options
+from tradmem.cli.group import DONE, FAILED
+from tradmem.cli.layout import paragraphs
+from tradmem.cli.listing import due_lines, entry_lines
+from tradmem.cli.opening import now, open_memory
+from tradmem.cli.output import say, width, write, write_json
+from tradmem.cli.words import bold, called, counted, minute
+from tradmem.clock import as_instant, format_instant
+from tradmem.model import Entry
+from tradmem.resolving import Progress, Resolution, ResolveReport
+from tradmem.rows import as_json as json_of
+
+_MOST_LESSONS = 10  # in full; the log has them all
+_WHY = ("waiting", "suspect", "failed", "unresolvable")
+
+
+@click.command()
+@click.argument("tickers", nargs=-1, metavar="[TICKER]...")
+@click.option("--lessons/--no-lessons", default=True, help="Whether to have lessons written.")
+@click.option("--accept", multiple=True, metavar="ID", help="A suspect outcome to take as it is.")
+@click.option("--retry-unresolvable", is_flag=True, help="Ask again for what was given up.")
+@click.option("--recheck", is_flag=True, help="Ask again for all outcomes; store what differs.")
+@click.option(
+    "--wait",
+    type=click.FloatRange(min=0),
+    default=0,
+    metavar="SECONDS",
+    help="For another resolver.",
+)
+@options.log
+@options.as_of
+@options.prices
+@options.benchmark
+@options.reflector
+@options.as_json
+def resolve(
+    *,
+    tickers: tuple[str, ...],
+    lessons: bool,
+    accept: tuple[str, ...],
+    retry_unresolvable: bool,
+    recheck: bool,
+    wait: float,
+    log: str,
+    as_of: str | None,
+    prices: str,
+    benchmark: str | None,
+    reflector: str,
+    as_json: bool,
+) -> int:
+    """Settle what has come due, and write the lessons.
+
+    Prints what was settled, what is not due yet, and what failed and why. Exit status 1
+    if something failed: it stays as it was, and is tried again next time.
+    """
+    memory = open_memory(log, prices=prices, benchmark=benchmark, reflector=reflector)
+    instant = as_instant(as_of, now())
+    report = ResolveReport()
+    if memory.journal.unfinished() or accept or retry_unresolvable or recheck:
+        with _progress(wanted=not as_json) as progress:
+            report = memory.resolve(
+                instant,
+                tickers or None,
+                reflect=lessons,
+                accept=accept,
+                retry_unresolvable=retry_unresolvable,
+                recheck=recheck,
+                wait=wait,
+                progress=progress,
+            )
+    if as_json:
+        write_json(_object(group, item) for group, item in report.items())
+    elif not any(report.items()):
+        say(f"nothing to resolve in {log} as of {minute(instant)}")
+    else:
+        write(f"{log} as of {minute(instant)}: {summary(report)}")
+        for line in digest(report):
+            write(line)
+    return FAILED if report.failed else DONE
+
+
+def summary(report: ResolveReport) -> str:
+    """What a run did, in one line of counts."""
+    verdicts = Counter(item.entry.verdict for item in report.settled)
+    found = [f"{verdicts[verdict]} {verdict}" for verdict in verdicts if verdict]
+    counts = Counter(group for group, _ in report.items())
+    names = {
+        "settled": "settled" + (f" ({', '.join(sorted(found))})" if found else ""),
+        "reflected": "lesson" if counts["reflected"] == 1 else "lessons",
+        "not_due": "not due",
+    }
+    parts = [f"{count} {names.get(group, group)}" for group, count in counts.items()]
+    return ", ".join(parts) or "nothing to do"
+
+
+def digest(report: ResolveReport) -> Iterator[str]:
+    """What a run did with each entry, for people."""
+    room = width()
+    latest = {item.entry.id: item.entry for item in (*report.settled, *report.reflected)}
+    settled = [latest[item.entry.id] for item in report.settled]
+    if settled:
+        yield from ("", bold("Settled"), *entry_lines(settled, room, "  "))
+    yield from _lessons([item.entry for item in report.reflected], room)
+    for group in _WHY:
+        items: tuple[Resolution, ...] = getattr(report, group)
+        if items:
+            yield from ("", bold(group.capitalize()))
+            for item in items:
+                entry = item.entry
+                head = f"{entry.date} {entry.ticker} {called(entry)} ({entry.id}): "
+                yield from paragraphs(head + item.reason, room)
+    if report.not_due:
+        pairs = [(item.entry, item.due) for item in report.not_due if item.due]
+        yield from ("", bold("Not due"), *due_lines(pairs, now(), room))
+
+
+def _lessons(entries: Sequence[Entry], room: int) -> Iterator[str]:
+    if not entries:
+        return
+    yield from ("", bold("Lessons"))
+    for entry in entries[:_MOST_LESSONS]:
+        head = f"{entry.date} {entry.ticker} {called(entry)}: "
+        yield from paragraphs(head + entry.reflection, room)
+    if len(entries) > _MOST_LESSONS:
+        rest = len(entries) - _MOST_LESSONS
+        yield f"  and {counted(rest, 'more lesson')}; tradmem show ID prints one"
+
+
+def _object(group: str, item: Resolution) -> dict[str, object]:
+    due = format_instant(item.due) if item.due else None
+    return json_of(item.entry) | {"group": group, "why": item.reason, "due": due}
+
+
+@contextmanager
+def _progress(*, wanted: bool) -> Iterator[Progress | None]:
+    """A bar for each phase on a terminal; nothing elsewhere."""
+    if not (wanted and sys.stderr.isatty()):
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress as Bars
+
+    with Bars(console=Console(stderr=True), transient=True) as bars:
+        tasks: dict[str, object] = {}
+
+        def show(phase: str, done: int, total: int) -> None:
+            task = tasks.setdefault(phase, None) or bars.add_task(phase, total=total)
+            tasks[phase] = task
+            bars.update(task, completed=done, total=total)  # type: ignore[arg-type]
+
+        yield show

@@ -1,0 +1,159 @@
+"""``show``: one entry with all that became of it."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import click
+
+from tradmem.cli import options
+from tradmem.cli.details import facts, history, outcome_lines
+from tradmem.cli.layout import one_line, paragraphs
+from tradmem.cli.listing import entry_lines
+from tradmem.cli.opening import now, open_memory
+from tradmem.cli.output import safe, width, write, write_json
+from tradmem.cli.words import bold, called, counted, dim, result, styled
+from tradmem.clock import as_instant, parse_date
+from tradmem.errors import UnknownEntry, UsageError
+from tradmem.memory import Memory
+from tradmem.model import MARKET, TICKER, Act, Entry, Outcome, check_ticker
+from tradmem.rows import as_json as json_of
+
+_ID = re.compile(r"[0-9a-f]{4,12}\Z")
+
+
+class Shown(NamedTuple):
+    """An entry, and what only the whole log tells of it.
+
+    Attributes:
+        entry: as it stood at the instant in question.
+        where: its file and line.
+        saw: the memories that its decision saw, as far as they are in the log.
+        seen_by: the later decisions that saw it.
+    """
+
+    entry: Entry
+    where: str
+    saw: Sequence[Entry]
+    seen_by: Sequence[Entry]
+
+
+@click.command()
+@click.argument("words", nargs=-1, metavar="ID | TICKER [DATE] | last")
+@options.log
+@options.as_of
+@options.as_json
+def show(*, words: tuple[str, ...], log: str, as_of: str | None, as_json: bool) -> None:
+    """Show an entry with all that became of it.
+
+    Names it by its id, or four or more of its first characters; by ticker and date, which
+    may be several; by ticker alone, which is its newest; or as last.
+    """
+    memory = open_memory(log)
+    instant = as_instant(as_of, now())
+    entries = memory.entries()
+    if as_of is not None:
+        entries = [then for entry in entries if (then := entry.at(instant))]
+    found = [_shown(memory, entry, entries) for entry in find(entries, words)]
+    if as_json:
+        write_json(_object(item) for item in found)
+        return
+    for number, item in enumerate(found):
+        if number:
+            write()
+        for line in page(item, width()):
+            write(line)
+
+
+def find(entries: Sequence[Entry], words: Sequence[str]) -> list[Entry]:
+    """The entries that some words name, of entries by date.
+
+    Raises:
+        UsageError: the words name nothing that could be, or more than one id.
+        UnknownEntry: there is no such entry.
+    """
+    if not words or len(words) > 2:
+        raise UsageError("name one entry: an id, a ticker and a date, or last")
+    if len(words) == 2:
+        ticker = words[0] if words[0] == MARKET else check_ticker(words[0])
+        day = parse_date(words[1])
+        found = [entry for entry in entries if (entry.ticker, entry.date) == (ticker, day)]
+    elif words[0] == "last":
+        found = list(entries[-1:])
+    else:
+        found = _by_id(entries, words[0]) or _newest_of(entries, words[0])
+    if not found:
+        raise UnknownEntry(f"there is no entry {' '.join(words)}; `tradmem log` lists them")
+    return found
+
+
+def _by_id(entries: Sequence[Entry], name: str) -> list[Entry]:
+    if not _ID.match(name.lower()):
+        return []
+    found = {e.id: e for e in reversed(entries) if e.id.startswith(name.lower())}
+    if len(found) > 1:
+        raise UsageError(f"{name} is the beginning of {len(found)} ids; write more of it")
+    return list(found.values())
+
+
+def _newest_of(entries: Sequence[Entry], name: str) -> list[Entry]:
+    ticker = name.upper()
+    if ticker != MARKET and not TICKER.match(ticker):
+        return []
+    return [entry for entry in entries if entry.ticker == ticker][-1:]
+
+
+def _shown(memory: Memory, entry: Entry, entries: Sequence[Entry]) -> Shown:
+    by_id = {e.id: e for e in reversed(entries)}
+    where = getattr(memory.journal, "where", None)
+    return Shown(
+        entry=entry,
+        where=where(entry.id) if where else "",
+        saw=[by_id[name] for name in entry.recalled if name in by_id],
+        seen_by=[e for e in entries if entry.id in e.recalled],
+    )
+
+
+def _object(item: Shown) -> dict[str, object]:
+    return json_of(item.entry) | {
+        "where": item.where,
+        "seen_by": [entry.id for entry in item.seen_by],
+    }
+
+
+def page(item: Shown, room: int) -> Iterator[str]:
+    """Everything that is known of an entry, for people."""
+    entry = item.entry
+    state = "" if entry.recorded.is_note else result(entry)
+    yield styled([bold(f"{entry.date} {entry.ticker} {called(entry)}"), state, dim(entry.id)])
+    yield dim(safe(item.where))
+    yield from facts(entry)
+    for outcome in entry.outcomes:
+        yield from ("", bold(_outcome_title(entry, outcome)))
+        yield from outcome_lines(entry, outcome, room)
+    sections = {"Decision": entry.decision, _lesson_title(entry): entry.reflection}
+    for title, text in (sections | {"Note": entry.note}).items():
+        if text:
+            yield from ("", bold(title), *paragraphs(text, room))
+    if entry.recalled:
+        yield from ("", bold("It had seen"), *entry_lines(item.saw, room, "  "))
+        if missing := len(entry.recalled) - len(item.saw):
+            yield f"  {counted(missing, 'entry', 'entries')} that this log does not hold"
+    if item.seen_by:
+        yield from ("", bold("Seen by"), *entry_lines(item.seen_by, room, "  "))
+    yield from ("", bold("History"), *history(entry))
+
+
+def _outcome_title(entry: Entry, outcome: Outcome) -> str:
+    if outcome is entry.outcome:
+        return "Outcome"
+    if outcome.horizon == (entry.recorded.horizon or outcome.horizon):
+        return "Outcome, set aside"
+    return f"Outcome after {counted(outcome.horizon, 'session')}"
+
+
+def _lesson_title(entry: Entry) -> str:
+    """Who wrote the lesson, as far as the log tells."""
+    lessons = [addition for addition in entry.additions if addition.kind == Act.REFLECTION]
+    model = str(lessons[-1].data.get("model", "")) if lessons else ""
+    return f"Lesson ({one_line(model)})" if model else "Lesson"

@@ -1,0 +1,161 @@
+"""``status``: how the memory stands, and whether a person has to look at something."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+
+from tradmem.cli import options
+from tradmem.cli.group import DONE, FAILED
+from tradmem.cli.layout import paragraphs
+from tradmem.cli.listing import due_lines
+from tradmem.cli.opening import archives, is_there, now, open_memory
+from tradmem.cli.output import say, width, write, write_json
+from tradmem.cli.words import bold, called, counted, dim, from_now
+from tradmem.clock import format_instant
+from tradmem.model import Entry, Problem, Status
+
+_PATIENCE = timedelta(days=7)  # in which daily runs settle whatever has closes
+
+
+class Standing(NamedTuple):
+    """How a memory stands.
+
+    Attributes:
+        entries: all of them.
+        pending: those that wait for their outcome, with the instant at which it is due.
+        problems: what is wrong in the files.
+        now: when this was asked.
+    """
+
+    entries: Sequence[Entry]
+    pending: Sequence[tuple[Entry, datetime]]
+    problems: Sequence[Problem]
+    now: datetime
+
+    @property
+    def overdue(self) -> list[tuple[Entry, datetime]]:
+        """Pending decisions whose outcome is due."""
+        return [(entry, due) for entry, due in self.pending if due <= self.now]
+
+    @property
+    def without_lesson(self) -> list[Entry]:
+        """Those that are settled, and wait for their lesson."""
+        return [entry for entry in self.entries if entry.status is Status.SETTLED]
+
+    @property
+    def given_up(self) -> list[Entry]:
+        """Those that are unresolvable, and that nobody has taken note of by forgetting them."""
+        return [e for e in self.entries if e.status is Status.UNRESOLVABLE and not e.hidden]
+
+    def wanted(self) -> Iterator[str]:
+        """What a person should look at, one line each, and how."""
+        patience = counted(_PATIENCE.days, "day")
+        why = f"for over {patience}; `tradmem resolve` says why"
+        late = sum(self.now - due > _PATIENCE for _, due in self.overdue)
+        if late:
+            yield f"{counted(late, 'decision')} without an outcome, due {why}"
+        known = [entry.known_at for entry in self.without_lesson if entry.known_at]
+        late = sum(self.now - known_at > _PATIENCE for known_at in known)
+        if late:
+            yield f"{counted(late, 'outcome')} without a lesson, known {why}"
+        for entry in self.given_up:
+            yield (
+                f"{_name(entry)} is unresolvable: {entry.reason}; mend its tag, or take note "
+                f"with `tradmem forget {entry.id} --reason TEXT`"
+            )
+        for problem in self.problems:
+            yield str(problem)
+
+
+@click.command()
+@options.log
+@options.as_json
+def status(*, log: str, as_json: bool) -> int:
+    """Say what is pending, and what needs a person.
+
+    Asks nothing of the network. Exit status 1 if something needs a person: a decision or
+    lesson that stays due, one that was given up, a fault in the file.
+    """
+    memory = open_memory(log)
+    entries = memory.entries()
+    standing = Standing(
+        entries=entries,
+        pending=[
+            (entry, due) for entry in memory.journal.unfinished() if (due := memory.due(entry))
+        ],
+        problems=memory.journal.problems(),
+        now=now(),
+    )
+    wanted = list(standing.wanted())
+    if as_json:
+        write_json([_object(log, standing, wanted)])
+    elif not entries and not is_there(log):
+        say(f"there is no log at {log} yet; `tradmem record` or `tradmem run` starts one")
+    else:
+        for line in page(log, standing, wanted):
+            write(line)
+    return FAILED if wanted else DONE
+
+
+def page(log: str, standing: Standing, wanted: Sequence[str]) -> Iterator[str]:
+    """How a memory stands, for people."""
+    room = width()
+    counts = Counter(entry.status for entry in standing.entries)
+    total = counted(len(standing.entries), "entry", "entries")
+    told = ", ".join(f"{counts[kind]:,} {kind}" for kind in Status if counts[kind])
+    yield bold(f"{total}: {told}" if told else total)
+    for path in _files(log):
+        yield dim(f"  {path}  {_size(path)}")
+    coming = [(entry, due) for entry, due in standing.pending if due > standing.now]
+    if standing.overdue:
+        yield from ("", bold("Due"), *due_lines(standing.overdue, standing.now, room))
+    if coming:
+        yield from ("", bold("Pending, by the day on which it is due"))
+        yield from due_lines(coming, standing.now, room)
+    if standing.without_lesson:
+        yield from ("", bold("Settled, without a lesson yet"))
+        for entry in standing.without_lesson:
+            assert entry.known_at
+            yield f"  {_name(entry)}, known {from_now(entry.known_at, standing.now)}"
+    yield ""
+    if wanted:
+        yield bold("Needs a person")
+        for line in wanted:
+            yield from paragraphs(line, room)
+    else:
+        yield "Nothing needs a person."
+
+
+def _name(entry: Entry) -> str:
+    return f"{entry.date} {entry.ticker} {called(entry)} ({entry.id})"
+
+
+def _files(log: str) -> list[Path]:
+    return [path for path in (Path(log), *archives(log)) if path.exists()]
+
+
+def _size(path: Path) -> str:
+    size = path.stat().st_size
+    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.1f} KB"
+
+
+def _object(log: str, standing: Standing, wanted: Sequence[str]) -> dict[str, Any]:
+    counts = Counter(entry.status for entry in standing.entries)
+    return {
+        "log": log,
+        "files": [{"path": str(path), "bytes": path.stat().st_size} for path in _files(log)],
+        "entries": len(standing.entries),
+        "counts": {str(kind): counts[kind] for kind in Status},
+        "pending": [
+            {"id": e.id, "date": e.date.isoformat(), "ticker": e.ticker, "due": format_instant(due)}
+            for e, due in sorted(standing.pending, key=lambda pair: pair[1])
+        ],
+        "without_lesson": [entry.id for entry in standing.without_lesson],
+        "unresolvable": [entry.id for entry in standing.given_up],
+        "problems": [str(problem) for problem in standing.problems],
+        "needs_person": list(wanted),
+    }

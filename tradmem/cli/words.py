@@ -1,0 +1,92 @@
+"""Entries in words and colours; a colour never says what no word says."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import click
+
+from tradmem.cli.layout import Cell, Style, one_line
+from tradmem.journal.tagline import UNRATED, percent
+from tradmem.model import Entry, Status, Verdict
+
+_VERDICTS: dict[Verdict, Style] = {
+    Verdict.RIGHT: {"fg": "green"},
+    Verdict.WRONG: {"fg": "red"},
+    Verdict.NEUTRAL: {"fg": "yellow"},
+}
+_STATES: dict[Status, Style] = {
+    Status.PENDING: {"fg": "cyan"},
+    Status.UNRESOLVABLE: {"fg": "magenta"},
+    Status.NOTE: {"dim": True},
+}
+
+
+def result(entry: Entry) -> Cell:
+    """The verdict in one word; the status where there is none."""
+    verdict = entry.verdict
+    if verdict:
+        return Cell(str(verdict), _VERDICTS[verdict])
+    if entry.outcome and entry.rating is None:
+        return Cell("no verdict")
+    return Cell(str(entry.status), _STATES.get(entry.status, {}))
+
+
+def called(entry: Entry) -> str:
+    """The rating as the tag has it; ``Note`` for a note."""
+    return "Note" if entry.recorded.is_note else str(entry.rating or UNRATED)
+
+
+def figures(entry: Entry) -> str:
+    """The returns in words: ``+6.0% in 5 sessions, alpha +4.5% against SPY``."""
+    outcome = entry.outcome
+    if outcome is None:
+        return ""
+    held = f"{percent(outcome.raw_return)} in {counted(outcome.sessions, 'session')}"
+    if outcome.alpha is None:
+        return f"{held}, no benchmark"
+    against = f" against {outcome.benchmark}" if outcome.benchmark else ""
+    return f"{held}, alpha {percent(outcome.alpha)}{against}"
+
+
+def says(entry: Entry) -> str:
+    """What an entry teaches, or why it teaches nothing, on one line."""
+    return one_line(entry.reflection or entry.note or entry.reason)
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """``1 entry``, ``1,000 entries``."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def minute(instant: datetime) -> str:
+    """An instant for people: ``2026-01-12 23:00 UTC``."""
+    return f"{instant:%Y-%m-%d %H:%M} UTC"
+
+
+def from_now(instant: datetime, now: datetime) -> str:
+    """How far away an instant is, in the largest unit that fits."""
+    seconds = (instant - now).total_seconds()
+    size = abs(seconds)
+    for unit, length in (("day", 86400), ("hour", 3600), ("minute", 60)):
+        if size >= length:
+            text = counted(int(size // length), unit)
+            return f"in {text}" if seconds > 0 else f"{text} ago"
+    return "now"
+
+
+def styled(cells: Sequence[Cell | str]) -> str:
+    """A line of texts in their styles, empty ones left out."""
+    parts = [
+        cell if isinstance(cell, str) else click.style(cell.text, **cell.style) for cell in cells
+    ]
+    return "  ".join(part for part in parts if part)
+
+
+def bold(text: str) -> str:
+    """A heading."""
+    return click.style(text, bold=True)
+
+
+def dim(text: str) -> str:
+    """Something beside the point."""
+    return click.style(text, dim=True)

@@ -1,0 +1,245 @@
+"""A year of weekly decisions on real closes, through the compiled graph, on a simulated clock."""
+
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+from itertools import groupby
+from math import sqrt
+from pathlib import Path
+from typing import Any
+
+from tradmem.agent import build_graph
+from tradmem.briefing import Move
+from tradmem.demo.prices import BENCHMARK, TICKERS, demo_days, demo_prices
+from tradmem.errors import LogError, UsageError
+from tradmem.journal import files
+from tradmem.journal.format import parse
+from tradmem.journal.markdown import MarkdownJournal
+from tradmem.lessons.track import Track, track_record
+from tradmem.market.calendars import calendar_of
+from tradmem.memory import Memory
+from tradmem.model import Entry, Rating, Status
+from tradmem.policies import by_strength, momentum_policy
+from tradmem.settings import Settings
+
+DEMO_LOG = "logs/demo.md"
+YEAR = 2022  # the last one in the data, not the best one
+AGENT = "momentum"
+TITLE = "# Demo: a simulated year of decisions. `tradmem demo` writes this file anew each time."
+_KEPT = 150  # resolved entries in the log; few, so that the demo shows an archive too
+Progress = Callable[[int, int, date], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemoResult:
+    """What a replay did, and what of it there is to see.
+
+    Attributes:
+        log: the file that was written.
+        archives: those into which the oldest entries rotated.
+        weeks: the days of the decisions.
+        decided: how many decisions were recorded.
+        settled: how many got an outcome and a lesson.
+        pending: how many still wait for closes that the data does not have.
+        archived: how many rotated into the archives.
+        stepped: how many ratings went a step towards Hold after a poor record.
+        track: the verdicts.
+        always_buy: the verdicts, had every rating been a Buy.
+        example: an entry as it is now.
+        before: its block in the log right after it was recorded.
+        after: its block now.
+        last: the last decision.
+        seen: the recalled text that it saw.
+        seconds: how long the replay took.
+    """
+
+    log: Path
+    archives: tuple[Path, ...]
+    weeks: tuple[date, ...]
+    decided: int
+    settled: int
+    pending: int
+    archived: int
+    stepped: int
+    track: Track
+    always_buy: Track
+    example: Entry
+    before: str
+    after: str
+    last: Entry
+    seen: str
+    seconds: float
+
+    @property
+    def tickers(self) -> tuple[str, ...]:
+        """Whom it decided on."""
+        return TICKERS
+
+    @property
+    def by_chance(self) -> tuple[float, float]:
+        """Where nineteen of twenty hit rates lie that come from tossing a coin once a week.
+
+        Names in one market move together, so a week counts once, however many they are.
+        """
+        weeks = len(self.weeks) - round(self.pending / len(TICKERS))
+        spread = 1.96 * 0.5 / sqrt(weeks)
+        return 0.5 - spread, 0.5 + spread
+
+    @property
+    def commands(self) -> tuple[str, ...]:
+        """What to type next."""
+        log, name, day = self.log, self.last.ticker, self.last.date
+        return (
+            f"tradmem log --log {log}",
+            f"tradmem show {self.example.id} --log {log}",
+            f"tradmem recall {name} --as-of {day} --log {log}",
+            f"tradmem status --log {log}",
+        )
+
+
+def run_demo(
+    log: str | os.PathLike[str] = DEMO_LOG, *, progress: Progress | None = None
+) -> DemoResult:
+    """Replay 2022: five decisions in the first session of each week, an hour before its close.
+
+    No key and no network are needed: closes come with the package, the momentum policy
+    decides, and lessons are written from the facts alone.
+
+    Args:
+        log: the file to write; one that an earlier demo wrote is replaced, with its archive.
+        progress: called after each decision with how many are done, of how many, and its date.
+
+    Raises:
+        UsageError: the file holds something else than a demo; nothing was written.
+        LogError: it cannot be written.
+    """
+    started = time.monotonic()
+    journal = _start(Path(log))
+    replay = _Replay(journal)
+    weeks = _weeks(demo_days(YEAR))
+    for week, day in enumerate(weeks):
+        replay.clock.now = _CALENDAR.close(day) - timedelta(hours=1)
+        for number, ticker in enumerate(TICKERS, 1):
+            replay.decide(ticker)
+            if progress:
+                progress(week * len(TICKERS) + number, len(weeks) * len(TICKERS), day)
+    return replay.result(weeks, time.monotonic() - started)
+
+
+_CALENDAR = calendar_of(BENCHMARK)
+_BEFORE = datetime(YEAR, 1, 1, tzinfo=UTC)
+
+
+@dataclass(slots=True)
+class _Clock:
+    """What time it is in the replay."""
+
+    now: datetime = _BEFORE
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+class _Replay:
+    """The agent on its way through the year, and what of it is to be shown."""
+
+    def __init__(self, journal: MarkdownJournal) -> None:
+        self.journal = journal
+        self.clock = _Clock()
+        self.memory = Memory(
+            journal,
+            prices=demo_prices(),
+            settings=Settings(benchmark=BENCHMARK),
+            clock=self.clock,
+        )
+        self._graph = build_graph(self.memory, momentum_policy, agent=AGENT)
+        self._state: Mapping[str, Any] = {}
+        self._stepped = 0
+        self._example, self._before = "", ""
+
+    def decide(self, ticker: str) -> None:
+        """One run of the graph, as it would be on that day."""
+        state = self._state = self._graph.invoke({"ticker": ticker})
+        is_stepped = state["rating"] != by_strength(Move(*state["brief"]["year"]).strength)
+        self._stepped += is_stepped
+        if is_stepped and not self._before:
+            self._example = state["entry_id"]
+            self._before = self._block(self._example)
+
+    def result(self, weeks: Sequence[date], seconds: float) -> DemoResult:
+        """What there is to show, once all is done."""
+        entries = self.memory.entries()
+        by_id = {entry.id: entry for entry in entries}
+        settled = [entry for entry in entries if entry.outcome]
+        return DemoResult(
+            log=self.journal.path,
+            archives=tuple(self.journal.archives()),
+            weeks=tuple(weeks),
+            decided=len(entries),
+            settled=len(settled),
+            pending=sum(entry.status is Status.PENDING for entry in entries),
+            archived=sum(entry.archived for entry in entries),
+            stepped=self._stepped,
+            track=track_record(entries),
+            always_buy=track_record(map(_as_buy, settled)),
+            example=by_id[self._example],
+            before=self._before,
+            after=self._block(self._example),
+            last=by_id[self._state["entry_id"]],
+            seen=self._state["past_context"],
+            seconds=seconds,
+        )
+
+    def _block(self, entry_id: str) -> str:
+        """An entry's block, as it stands in its file."""
+        for path in (self.journal.path, *self.journal.archives()):
+            for block in parse(path.read_bytes()).blocks:
+                if block.entry and block.entry.id == entry_id:
+                    text = block.raw.decode()
+                    return text[text.index("[") :].strip()
+        return ""
+
+
+def _as_buy(entry: Entry) -> Entry:
+    return replace(entry, recorded=replace(entry.recorded, rating=Rating.BUY))
+
+
+def _weeks(days: Iterable[date]) -> list[date]:
+    """The first session of each week."""
+    return [next(week) for _, week in groupby(days, lambda day: day.isocalendar()[:2])]
+
+
+def _start(path: Path) -> MarkdownJournal:
+    """An empty demo log, in place of an earlier one if that is all that stands there."""
+    journal = MarkdownJournal(path, max_resolved=_KEPT)
+    real = Path(os.path.realpath(path))
+    old = [file for file in (real, *journal.archives()) if file.exists()]
+    for file in old:
+        if not _is_demo(file, is_log=file == real):
+            raise UsageError(
+                f"{file} holds something else than a demo, which would be lost; "
+                "move it away, or name another file with --log"
+            )
+    files.make_folder(real.parent)
+    files.replace(real, [f"{TITLE}\n\n".encode()])
+    for archive in journal.archives():
+        archive.unlink()
+    return journal
+
+
+def _is_demo(file: Path, *, is_log: bool) -> bool:
+    """Whether a file holds nothing but what a demo wrote."""
+    try:
+        if file.is_dir():
+            raise LogError(f"cannot write {file}: it is a folder; name a file in it")
+        content = file.read_bytes()
+    except OSError as error:
+        files.refuse("read", file, error)
+    if is_log and content.strip() and not content.startswith(TITLE.encode()):
+        return False
+    return all(
+        block.entry and block.entry.agent == AGENT and not block.entry.recorded.is_note
+        for block in parse(content, str(file)).blocks
+    )

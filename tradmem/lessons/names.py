@@ -1,0 +1,164 @@
+"""Names by which texts call well-known companies; a log's other names come from its own texts.
+
+Names that are common words (Target, Gap, Block) are left out.
+"""
+
+_TABLE = """
+AAPL Apple
+ABBV AbbVie
+ABNB Airbnb
+ADBE Adobe
+AMD Advanced Micro Devices
+AMGN Amgen
+AMZN Amazon
+ASML ASML
+AVGO Broadcom
+AXP American Express
+BA Boeing
+BABA Alibaba
+BAC Bank of America, BofA
+BIDU Baidu
+BK BNY Mellon
+BRK-A Berkshire Hathaway, Berkshire
+BRK-B Berkshire Hathaway, Berkshire
+BRK.A Berkshire Hathaway, Berkshire
+BRK.B Berkshire Hathaway, Berkshire
+C Citigroup, Citi
+CAT Caterpillar
+CMCSA Comcast
+COIN Coinbase
+COST Costco
+CRM Salesforce
+CRWD CrowdStrike
+CSCO Cisco
+CVX Chevron
+DAL Delta Air Lines
+DE John Deere, Deere
+DELL Dell
+DIS Walt Disney, Disney
+F Ford Motor
+GE General Electric
+GILD Gilead
+GM General Motors
+GOOG Alphabet, Google
+GOOGL Alphabet, Google
+GS Goldman Sachs, Goldman
+HD Home Depot
+HON Honeywell
+IBM International Business Machines
+INTC Intel
+INTU Intuit
+JNJ Johnson & Johnson
+JPM JPMorgan Chase, JPMorgan, JP Morgan
+KO Coca-Cola
+LLY Eli Lilly, Lilly
+LMT Lockheed Martin, Lockheed
+LOW Lowe's
+MA Mastercard
+MCD McDonald's
+META Meta Platforms, Facebook
+MRK Merck
+MRNA Moderna
+MS Morgan Stanley
+MSFT Microsoft
+MSTR MicroStrategy
+MU Micron
+NFLX Netflix
+NKE Nike
+NOW ServiceNow
+NVDA NVIDIA, Nvidia
+NVO Novo Nordisk
+ORCL Oracle
+PANW Palo Alto Networks
+PDD Pinduoduo
+PEP PepsiCo, Pepsi
+PFE Pfizer
+PG Procter & Gamble, P&G
+PLTR Palantir
+PYPL PayPal
+QCOM Qualcomm
+RRC Range Resources
+RTX Raytheon
+SBUX Starbucks
+SHOP Shopify
+SMCI Supermicro, Super Micro
+SNOW Snowflake
+SONY Sony
+SPOT Spotify
+T AT&T
+TM Toyota
+TSLA Tesla
+TSM TSMC, Taiwan Semiconductor
+TXN Texas Instruments
+UAL United Airlines
+UBER Uber
+UNH UnitedHealth
+UPS United Parcel Service
+V Visa
+VZ Verizon
+WFC Wells Fargo
+WMT Walmart
+XOM Exxon Mobil, ExxonMobil, Exxon
+0005.HK HSBC
+0700.HK Tencent, 腾讯, 騰訊
+1211.HK BYD, 比亚迪, 比亞迪
+1299.HK AIA Group
+3690.HK Meituan, 美团, 美團
+9988.HK Alibaba, 阿里巴巴
+6758.T Sony, ソニー
+7203.T Toyota, トヨタ
+7974.T Nintendo, 任天堂
+8306.T Mitsubishi UFJ, 三菱UFJ
+9984.T SoftBank, ソフトバンク
+005930.KS Samsung Electronics, Samsung, 삼성전자
+000660.KS SK hynix, SK Hynix, SK하이닉스
+2330.TW TSMC, Taiwan Semiconductor, 台積電
+2317.TW Foxconn, Hon Hai, 鴻海
+600519.SS Kweichow Moutai, Moutai, 贵州茅台, 茅台
+600519.SH Kweichow Moutai, Moutai, 贵州茅台, 茅台
+000858.SZ Wuliangye, 五粮液
+300750.SZ CATL, 宁德时代
+601318.SS Ping An, 中国平安
+RELIANCE.NS Reliance Industries, Reliance
+TCS.NS Tata Consultancy
+INFY.NS Infosys
+HDFCBANK.NS HDFC Bank
+SAP.DE SAP
+SIE.DE Siemens
+ALV.DE Allianz
+VOW3.DE Volkswagen
+BMW.DE BMW
+MC.PA LVMH
+OR.PA L'Oréal
+TTE.PA TotalEnergies
+AIR.PA Airbus
+ASML.AS ASML
+NESN.SW Nestlé
+NOVN.SW Novartis
+ROG.SW Roche
+SHEL.L Shell plc
+AZN.L AstraZeneca
+HSBA.L HSBC
+BP.L BP
+GSK.L GSK
+RIO.L Rio Tinto
+BHP.AX BHP
+CBA.AX Commonwealth Bank
+RY.TO Royal Bank of Canada
+SHOP.TO Shopify
+PETR4.SA Petrobras
+VALE3.SA Vale S.A.
+ITX.MC Inditex
+SAN.MC Banco Santander, Santander
+ENEL.MI Enel
+ISP.MI Intesa Sanpaolo
+D05.SI DBS
+BTC-USD Bitcoin
+ETH-USD Ethereum
+SOL-USD Solana
+XRP-USD Ripple
+"""
+COMPANIES = {
+    ticker: tuple(name.strip() for name in names.split(","))
+    for ticker, _, names in (line.partition(" ") for line in _TABLE.strip().splitlines())
+}
