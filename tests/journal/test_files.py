@@ -1,15 +1,13 @@
 """Where a log may stand, and what of its file survives a write."""
 
 import os
-import re
 import stat
 from pathlib import Path
 
 import pytest
 
-from tests.journal.children import NOBODY, calls_watched, in_child
-from tests.journal.made import decision, fill, lesson, made_id, outcome, resolution
-from tradmem.errors import LogError
+from tests.journal.children import NOBODY, calls_watched
+from tests.journal.made import decision, fill, lesson, made_id, resolution
 from tradmem.journal.files import replace
 from tradmem.journal.markdown import MarkdownJournal
 from tradmem.model import Status
@@ -76,7 +74,7 @@ def test_a_linked_log_is_written_where_the_link_leads(tmp_path):
     link.parent.mkdir()
     link.symlink_to(Path("..") / "disk" / "real.md")
     fill(MarkdownJournal(link, max_resolved=6), range(40))
-    assert os.readlink(link) == "../disk/real.md"
+    assert link.readlink() == Path("..") / "disk" / "real.md"
     assert not real.is_symlink()
     assert tree(link.parent) == {"memory.md"}
     assert [entry.id for entry in MarkdownJournal(real).entries()] == [
@@ -140,6 +138,7 @@ def test_a_linked_archive_stays_a_link(tmp_path):
     assert entry is not None
     assert (entry.archived, entry.reflection) == (True, "Another.")
     assert journal.where(made_id(0)).startswith(f"{link}:")
+    assert journal.latest(40) == journal.entries()
     assert tree(disk) == {"old.md"}
 
 
@@ -201,7 +200,7 @@ def traced(folder: Path, work) -> list[tuple[str, str]]:
     trace: list[tuple[str, str]] = []
 
     def note(_, name, args, call):
-        path = os.readlink(f"/proc/self/fd/{args[0]}") if name == "fsync" else str(args[1])
+        path = Path(f"/proc/self/fd/{args[0]}").readlink() if name == "fsync" else args[1]
         if name == "replace":
             trace.append(("from", os.path.relpath(args[0], folder)))
         trace.append((name, os.path.relpath(path, folder)))
@@ -242,7 +241,7 @@ def test_nothing_takes_a_name_before_it_is_on_the_disk(tmp_path):
         if name == "replace":
             source = trace[at - 1][1]
             assert ("fsync", source) in trace[:at]
-            assert ("fsync", os.path.dirname(path) or ".") in trace[at:]
+            assert ("fsync", str(Path(path).parent)) in trace[at:]
     targets = [path for name, path in trace if name == "replace"]
     assert targets[0] == "archive/memory-2025.md"
     assert targets[-1] == "memory.md"

@@ -101,6 +101,8 @@ class Index:
             return _stamp_of(self.path.stat()) == self._stamp
         except FileNotFoundError:
             return not self._stamp
+        except OSError:
+            return False
 
     def _last_stands(self, descriptor: int) -> bool:
         return _read(descriptor, self.size - len(self._last), len(self._last)) == self._last
