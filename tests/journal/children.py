@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import traceback
+import warnings
 from collections.abc import Callable
 from contextlib import contextmanager
 from typing import NoReturn
@@ -18,7 +19,9 @@ class Child:
         self._reader, writer = os.pipe()
         sys.stdout.flush()
         sys.stderr.flush()
-        self.pid = os.fork()
+        with warnings.catch_warnings():  # later Pythons warn of threads, which are meant here
+            warnings.simplefilter("ignore")
+            self.pid = os.fork()
         if not self.pid:
             os.close(self._reader)
             _run(work, writer)
