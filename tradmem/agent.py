@@ -57,6 +57,7 @@ class AgentInput(TypedDict):
     Attributes:
         ticker: in any case.
         date: of the decision, ISO, in the zone of the ticker's exchange; today by default.
+            A checkpointer keeps it with the thread: there, hand it in each time or never.
     """
 
     ticker: str
