@@ -28,6 +28,7 @@ ORDER = [
     {"agent"},
     {"plugin", "study", "demo"},
     {"cli"},
+    {"__main__"},
 ]
 # What each room may import from outside; the rest of the package stays with the standard library.
 THIRD_PARTY = {

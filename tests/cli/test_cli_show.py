@@ -32,7 +32,9 @@ def test_an_outcome_is_told_with_both_legs_their_dates_and_the_band(told):
     ]
     benchmark = next(line for line in lines if line.startswith("  SPY"))
     assert benchmark.split()[1:3] == ["2026-01-05", "2026-01-12"]
-    assert f"alpha {outcome.alpha:+.1%} against a band of ±{outcome.band:.1%}: right" in result.stdout
+    assert (
+        f"alpha {outcome.alpha:+.1%} against a band of ±{outcome.band:.1%}: right" in result.stdout
+    )
     assert "Known       2026-01-12 23:00 UTC" in result.stdout
     assert "Lesson (template)" in result.stdout
     assert "A thesis on NVDA." in result.stdout
