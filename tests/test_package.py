@@ -17,7 +17,7 @@ ORDER = [
     {"errors"},
     {"clock"},
     {"model"},
-    {"rating", "rating_words"},
+    {"rating"},
     {"journal", "market"},
     {"lessons"},
     {"settings"},
@@ -29,6 +29,7 @@ ORDER = [
     {"agent"},
     {"plugin", "study", "demo"},
     {"cli"},
+    {"__main__"},
 ]
 # What each room may import from outside; the rest of the package stays with the standard library.
 THIRD_PARTY = {

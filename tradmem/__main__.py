@@ -1,4 +1,4 @@
-"""``python -m tradmem`` is ``tradmem``."""
+"""``python -m tradmem``: the command line, where its script is not on the path."""
 
 from tradmem.cli import main
 

@@ -271,7 +271,7 @@ def sorted_counts(text: str) -> str:
     """The first line's counts, settled first, whatever the order of the groups."""
     counts = text.splitlines()[0].partition("UTC: ")[2]
     order = ("settled", "lesson", "waiting", "failed")
-    found = list(counts.replace("), ", ")|").replace(", ", "|").split("|"))
+    found = counts.split(", ")
     return ", ".join(
         sorted(found, key=lambda part: next(n for n, word in enumerate(order) if word in part))
     )

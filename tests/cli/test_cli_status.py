@@ -106,12 +106,10 @@ def test_every_problem_is_a_line_that_an_editor_can_jump_to(world):
     assert result.exit_code == 1
     lines = world.log.read_text().splitlines()
     at = next(n for n, line in enumerate(lines, 1) if "| AAPL" in line)
+    torn = "an entry that was not written to its end; it is kept, and is no entry"
     assert result.stdout.splitlines() == [
         f"{world.log}:{at}: no entry: '2026-01-35' is no date; write it like 2026-01-05",
-        (
-            f"{world.log}:{len(lines)}: an entry that was not written to its end; "
-            "it is kept, and is no entry"
-        ),
+        f"{world.log}:{len(lines)}: {torn}",
     ]
     assert [item["line"] for item in world.json("check")] == [at, len(lines)]
 

@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 from tradmem.cli import cli
 from tradmem.memory import Memory
 
-START, END = date(2025, 3, 3), date(2026, 2, 27)
+START, END = date(2024, 6, 3), date(2026, 2, 27)
 MONDAY = datetime(2026, 1, 5, 15, 4, 5, tzinfo=UTC)  # a session, an hour after its opening
 SETTLED = datetime(2026, 1, 13, 12, tzinfo=UTC)  # the close of 12 January is final
 MONTHS_LATER = datetime(2026, 4, 1, tzinfo=UTC)
@@ -61,14 +61,16 @@ class World:
     def memory(self) -> Memory:
         return Memory.open(self.log, clock=self.clock)
 
-    def run(self, *words: object, log: bool = True, **options: object) -> Result:
+    def run(
+        self, *words: object, log: bool = True, charset: str = "utf-8", **options: object
+    ) -> Result:
         """Run a command line; unless ``log`` is false it works on this world's log."""
         args = [str(word) for word in words]
         if log:
             args += ["--log", str(self.log)]
         env = {"COLUMNS": "100", "NO_COLOR": None, "FORCE_COLOR": None, "TRADMEM_LOG": None}
         env |= options.pop("env", {})  # type: ignore[arg-type]
-        return CliRunner().invoke(cli, args, obj=self.clock, env=env, **options)  # type: ignore[arg-type]
+        return CliRunner(charset=charset).invoke(cli, args, obj=self.clock, env=env, **options)  # type: ignore[arg-type]
 
     def json(self, *words: object, **options: object) -> list[dict]:
         """What a command prints with ``--json``, which has to be one array."""

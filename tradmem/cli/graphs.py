@@ -97,7 +97,8 @@ def load_graph(name: str, place: str, folder: Path) -> Graph:
         raise
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
-        raise UsageError(f"the graph {name} ({place}) cannot be loaded: {reason}") from error
+        which = name if name == place else f"{name} ({place})"
+        raise UsageError(f"the graph {which} cannot be loaded: {reason}") from error
     if not hasattr(compiled, "invoke"):
         raise UsageError(
             f"{place} is no graph but {type(found).__name__}; name a compiled graph, "

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import click
 
-from tradmem.cli.output import fit_streams, safe
+from tradmem.cli.output import fit_streams, say
 from tradmem.errors import LogBusy, TradmemError, UsageError
 
 DONE, FAILED, MISUSED, BUSY = 0, 1, 2, 3
@@ -135,7 +135,7 @@ def _report(error: Exception) -> int:
             line, status = str(error), FAILED
         case _:
             line, status = f"internal error: {describe(error)}", FAILED
-    click.echo(f"tradmem: {safe(' '.join(line.split()))}", err=True)
+    say(line)
     return status
 
 

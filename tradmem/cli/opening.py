@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tradmem.clock import Clock, system_clock, utc
-from tradmem.errors import PriceError, PriceFault, UsageError
+from tradmem.errors import PriceError, PriceFault
 from tradmem.journal.markdown import MarkdownJournal
 from tradmem.settings import DEFAULT_LOG, Settings
 
@@ -135,12 +135,5 @@ def _benchmark(name: str | None) -> str | Mapping[str, str | None] | None:
 
 
 def is_there(log: str) -> bool:
-    """Whether a log exists; a command that only reads says so where it does not.
-
-    Raises:
-        UsageError: the path cannot be one.
-    """
-    try:
-        return Path(log or DEFAULT_LOG).exists()
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{log[:60]!r} is no path: {error}") from error
+    """Whether a log exists; a command that only reads says so where it does not."""
+    return Path(log or DEFAULT_LOG).exists()
