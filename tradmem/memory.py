@@ -31,7 +31,6 @@ from tradmem.model import (
     check_ticker,
     entry_id,
 )
-from tradmem.rating import parse_rating
 from tradmem.resolving import Progress, ResolveReport, Run
 from tradmem.rows import COLUMNS, as_row
 from tradmem.settings import DEFAULT_LOG, Settings, check_horizon
@@ -229,7 +228,7 @@ class Memory:
             date=day,
             ticker=ticker,
             text=text,
-            rating=parse_rating(text) if rating is None else _choice(Rating, rating, "rating"),
+            rating=_rating_of(text) if rating is None else _choice(Rating, rating, "rating"),
             agent=_agent(agent),
             decided_at=instant,
             recorded_at=now,
@@ -491,6 +490,12 @@ def _recalled_as_of(
     if isinstance(recalled, Recall):
         return recalled.as_of
     return parse_instant(given) if isinstance(given, str) else given and utc(given)
+
+
+def _rating_of(text: str) -> Rating | None:
+    from tradmem.rating import parse_rating  # noqa: PLC0415 - its vocabulary takes a tenth of a second
+
+    return parse_rating(text)
 
 
 def _ids(names: Iterable[str]) -> tuple[str, ...]:
