@@ -17,7 +17,8 @@ from tradmem.journal import files
 from tradmem.journal.base import is_replaced, newest_revisions
 from tradmem.journal.block import read_block
 from tradmem.journal.format import check_encoding
-from tradmem.journal.tally import Judgement, Tally, glance, judgements
+from tradmem.journal.glance import glance
+from tradmem.journal.tally import Judgement, judgements
 from tradmem.model import Entry, Status
 
 _BINARY = getattr(os, "O_BINARY", 0)
@@ -38,6 +39,8 @@ _FIRST = re.compile(_HEAD)
 _NEXT = re.compile(rb"<!-- ENTRY_END -->[ \t\r]*(?:\n|\Z)()(?:" + _HEAD + rb")?")
 _DATE = slice(1, 11)
 _TICKER_AT = len(b"[2026-01-05 | ")
+
+Verdicts = tuple[tuple[int, list[Judgement]], ...]
 
 
 class Index:
@@ -76,7 +79,7 @@ class Index:
         self._orders: dict[bytes, list[tuple[bytes, int]]] = {}
         self._unfinished: set[int] | None = None
         self._judged: dict[int, list[Judgement]] = {}
-        self._tallies: dict[bytes, Tally] = {}
+        self._verdicts: dict[bytes, Verdicts] = {}
         self._revised: set[tuple[bytes, bytes]] = set()
 
     # Staying up to date
@@ -198,13 +201,13 @@ class Index:
             number = bisect_right(self.starts, base + at) - 1
             if number >= 0:
                 self._revised.add((self.date_of(number), self.ticker_of(number)))
+                self._judged, self._verdicts = {}, {}
             at = data.find(_REVISION, at + 1)
 
     def _extend(self, first: int, data: bytes, base: int) -> None:
         """Bring what was derived up to date with the blocks from ``first`` on."""
         if first == len(self.tags):
             return
-        self._tallies = {}
         if self._by_day is None and self._unfinished is None and not self._orders:
             return
         for number in range(first, len(self.tags)):
@@ -215,8 +218,11 @@ class Index:
                 self._by_day.setdefault((day, ticker), []).append(number)
             if self._unfinished is not None and self._may_be_due(number, data, base):
                 self._unfinished.add(number)
+            if self.tags[number][-21:-11] != _KNOWN:
+                continue
+            self._verdicts.pop(ticker, None)
             for key in (b"", ticker):
-                if key in self._orders and self.tags[number][-21:-11] == _KNOWN:
+                if key in self._orders:
                     insort(self._orders[key], (self.tags[number][-11:-1], number))
 
     def _may_be_due(self, number: int, data: bytes, base: int) -> bool:
@@ -249,7 +255,7 @@ class Index:
 
     def changed(self, entries: dict[int, Entry]) -> None:
         """Take over what some blocks are about to hold; ``forget`` it if that fails."""
-        self._orders, self._by_day, self._tallies = {}, None, {}
+        self._orders, self._by_day, self._verdicts = {}, None, {}
         for number, entry in entries.items():
             self.put(number, entry)
             self._judged.pop(number, None)
@@ -323,17 +329,20 @@ class Index:
                 found.append(entry)
         return found
 
-    def tally(self, descriptor: int, ticker: str) -> Tally:
-        """The verdicts on a ticker; forgotten entries count, replaced revisions do not."""
+    def verdicts(self, descriptor: int, ticker: str) -> Verdicts:
+        """The verdicts on a ticker by block; the same object until something changes.
+
+        Those on forgotten entries are there, those on replaced revisions are not.
+        """
         key = ticker.encode()
-        if key not in self._tallies:
-            found: list[Judgement] = []
+        if key not in self._verdicts:
+            found = []
             for _, number in self.order(ticker):
                 if number not in self._judged:
                     self._judged[number] = self._judge(descriptor, number)
-                found += self._judged[number]
-            self._tallies[key] = Tally(found)
-        return self._tallies[key]
+                found.append((number, self._judged[number]))
+            self._verdicts[key] = tuple(found)
+        return self._verdicts[key]
 
     def _judge(self, descriptor: int, number: int) -> list[Judgement]:
         if number not in self._entries and not self.may_be_replaced(number):
