@@ -107,7 +107,7 @@ class TrackRecord:
         """In sessions, that of most decisions first."""
         return tuple(dict.fromkeys(line.horizon for line in self.lines))
 
-    def line(self, horizon: int, group: Group = Group.OVERALL, name: str = "") -> Line | None:
+    def line(self, horizon: int, group: str = Group.OVERALL, name: str = "") -> Line | None:
         """One line; None if there is no such one."""
         wanted = (horizon, group, name)
         found = ((ln, (ln.horizon, ln.group, ln.name)) for ln in self.lines)
