@@ -18,6 +18,8 @@ from tradmem.clock import AsOf, Clock, as_instant, parse_date, parse_instant, sy
 from tradmem.errors import UnknownEntry, UsageError
 from tradmem.journal.base import Journal, OnConflict, Stored
 from tradmem.journal.markdown import MarkdownJournal
+from tradmem.journal.text import clean
+from tradmem.lessons.filing import COMPARED
 from tradmem.lessons.recall import Recall, recall
 from tradmem.lessons.reflect import Reflector, TemplateReflector
 from tradmem.model import (
@@ -30,8 +32,9 @@ from tradmem.model import (
     Status,
     check_ticker,
     entry_id,
+    note_id,
 )
-from tradmem.resolving import Progress, ResolveReport, Run
+from tradmem.resolving import Progress, ResolveReport, Run, filer_of
 from tradmem.rows import COLUMNS, as_row
 from tradmem.settings import DEFAULT_LOG, Settings, check_horizon
 
@@ -262,6 +265,7 @@ class Memory:
         """
         now = self._now()
         name = MARKET if ticker in (None, MARKET) else check_ticker(str(ticker))
+        body = clean(text)
         if not text.strip():
             raise UsageError("the note is empty; write what to remember")
         day = now.date() if date is None else parse_date(date)
@@ -274,6 +278,9 @@ class Memory:
             text=text,
             is_note=True,
             recorded_at=now,
+            extra=filer_of(self.journal, now, COMPARED).file_note(
+                body, name, note_id(day, name, body)
+            ),
         )
         entry, stored = self.journal.append(decision)
         return Recorded(entry=entry, status=stored)

@@ -27,6 +27,7 @@ _NEWLINE = 10
 _PENDING, _KNOWN = b" pending]", b" resolved:"
 _REVISION = b'"revision":'
 _SECTION = b"\nREFLECTION:"
+_HASH = re.compile(rb'"lesson":"([0-9a-f]{64})"')
 _LESSON, _OUTCOME = b'"add":"reflection"', b'"add":"outcome"'
 
 # The end of a block, and the tag and id of the next one where it is as we write it.
@@ -322,6 +323,19 @@ class Index:
             elif not self.is_replaced(descriptor, number):
                 found.append(entry)
         return found
+
+    def lessons(self, descriptor: int) -> dict[str, str]:
+        """By the normalised hash of a lesson, the id of the block that says it first."""
+        content, found = self.content(descriptor), dict[str, str]()
+        for match in _HASH.finditer(content):
+            number = bisect_right(self.starts, match.start()) - 1
+            if number >= 0 and self.ids[number]:
+                found.setdefault(match[1].decode(), self.ids[number].decode())
+        return found
+
+    def tickers(self) -> set[str]:
+        """The tickers of all blocks."""
+        return {self.ticker_of(n).decode() for n, name in enumerate(self.ids) if name}
 
     def tally(self, descriptor: int, ticker: str) -> Tally:
         """The verdicts on a ticker; forgotten entries count, replaced revisions do not."""

@@ -3,7 +3,7 @@
 import os
 import re
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from datetime import date as Date  # noqa: N812 - `date` is the name of a field elsewhere
@@ -435,6 +435,22 @@ class MarkdownJournal:
                 found = index.tally(held.descriptor(index), ticker).as_of(as_of)
                 total = Counts(*map(sum, zip(total, found, strict=True)))
         return total
+
+    def lessons(self) -> Mapping[str, str]:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        with self._reading() as held:
+            found: dict[str, str] = {}
+            # What is archived was said earlier; later years do not replace earlier ones.
+            for index in (*reversed(self._all_archives(held)), self._log):
+                found = index.lessons(held.descriptor(index)) | found
+        return found
+
+    def tickers(self) -> set[str]:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        with self._reading() as held:
+            return set().union(
+                *(index.tickers() for index in (self._log, *self._all_archives(held)))
+            )
 
     def problems(self) -> list[Problem]:
         """See :class:`~tradmem.journal.base.Journal`."""
