@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tradmem.market.prices import Bars, PriceSource, Span
     from tradmem.memory import Memory
 
-_KEYS = ("OPENAI_API_KEY", "TRADMEM_API_KEY")
+KEYS = ("OPENAI_API_KEY", "TRADMEM_API_KEY")
 _NO_BENCHMARK = "none"
 _DEMO = "demo"
 
@@ -86,7 +86,7 @@ def open_prices(name: str) -> "PriceSource | None":
 
 def open_reflector(name: str) -> "Reflector":
     """A reflector by name; ``auto`` is a model's where a key is set, else the template's."""
-    if name == "openai" or (name == "auto" and any(os.environ.get(key) for key in _KEYS)):
+    if name == "openai" or (name == "auto" and any(os.environ.get(key) for key in KEYS)):
         from tradmem.lessons.openai import OpenAIReflector
 
         return OpenAIReflector()
@@ -105,6 +105,11 @@ class Closed:
     def __init__(self, source: "PriceSource", name: str) -> None:
         self._source = source
         self._name = name
+
+    @property
+    def tickers(self) -> tuple[str, ...]:
+        """Those that it has, as far as it tells."""
+        return tuple(getattr(self._source, "tickers", ()))
 
     def fetch(self, spans: "Mapping[str, Span]") -> "dict[str, Bars | PriceError]":
         """See :class:`tradmem.market.prices.PriceSource`."""
