@@ -112,7 +112,7 @@ class Memory:
         if around and log is None:
             return cls(
                 around.journal,
-                prices=prices or around._prices,
+                prices=prices or around._prices,  # noqa: SLF001 - one of us
                 reflector=reflector or around.reflector,
                 settings=settings or around.settings,
                 clock=clock or around.clock,

@@ -85,7 +85,7 @@ def test_a_file_without_the_ticker_fails_it_and_never_gives_it_up(world):
     result = world.resolve()
     assert result.exit_code == 1
     assert "2 failed" in result.stdout.splitlines()[0]
-    assert f"no prices for NVDA: unreachable (it is not in {world.prices})" in flat(result.stdout)
+    assert f"no prices for NVDA: not in this source ({world.prices})" in flat(result.stdout)
     assert world.log.read_bytes() == before
     write_closes(world.prices, "NVDA", "SPY")
     assert "1 settled (1 right), 1 lesson, 1 failed" in sorted_counts(world.resolve().stdout)

@@ -108,20 +108,12 @@ class Closed:
 
     def fetch(self, spans: "Mapping[str, Span]") -> "dict[str, Bars | PriceError]":
         """See :class:`tradmem.market.prices.PriceSource`."""
-        answers = self._source.fetch(spans)
         return {
-            ticker: _NotThereError(ticker, self._name)
+            ticker: PriceError(PriceFault.NOT_HELD, ticker, self._name)
             if isinstance(found, PriceError) and found.kind is PriceFault.UNKNOWN_SYMBOL
             else found
-            for ticker, found in answers.items()
+            for ticker, found in self._source.fetch(spans).items()
         }
-
-
-class _NotThereError(PriceError):
-    """A ticker that a closed source does not have; it counts as a passing fault."""
-
-    def __init__(self, ticker: str, name: str) -> None:
-        super().__init__(PriceFault.UNREACHABLE, ticker, f"it is not in {name}")
 
 
 def _benchmark(name: str | None) -> str | Mapping[str, str | None] | None:
