@@ -60,8 +60,9 @@ def resolve(
 ) -> int:
     """Settle what has come due, and write the lessons.
 
-    Prints what was settled, what is not due yet, and what failed and why. Exit status 1
-    if something failed: it stays as it was, and is tried again next time.
+    Of all tickers, or only of those that are named. Prints what was settled, what is not
+    due yet, and what failed and why. Exit status 1 if something failed: it stays as it
+    was, and is tried again next time.
     """
     memory = open_memory(log, prices=prices, benchmark=benchmark, reflector=reflector)
     instant = as_instant(as_of, now())
