@@ -41,7 +41,7 @@ def test_a_due_decision_is_nobodys_business_until_it_stays_due(world):
 def test_an_outcome_without_a_lesson_is_told_and_calls_for_a_person_when_it_stays_so(world):
     world.record()
     world.now = SETTLED
-    world.resolve("--no-lessons")
+    world.resolve("--no-reflect")
     early = world.run("status")
     assert early.exit_code == 0
     assert "Settled, without a lesson yet\n  2026-01-05 NVDA Buy" in early.stdout

@@ -26,7 +26,7 @@ _WHY = ("waiting", "suspect", "failed", "unresolvable")
 
 @click.command()
 @click.argument("tickers", nargs=-1, metavar="[TICKER]...")
-@click.option("--lessons/--no-lessons", default=True, help="Whether to have lessons written.")
+@click.option("--reflect/--no-reflect", default=True, help="Whether to have lessons written.")
 @click.option("--accept", multiple=True, metavar="ID", help="A suspect outcome to take as it is.")
 @click.option("--retry-unresolvable", is_flag=True, help="Ask again for what was given up.")
 @click.option("--recheck", is_flag=True, help="Ask again for all outcomes; store what differs.")
@@ -46,7 +46,7 @@ _WHY = ("waiting", "suspect", "failed", "unresolvable")
 def resolve(
     *,
     tickers: tuple[str, ...],
-    lessons: bool,
+    reflect: bool,
     accept: tuple[str, ...],
     retry_unresolvable: bool,
     recheck: bool,
@@ -72,7 +72,7 @@ def resolve(
             report = memory.resolve(
                 instant,
                 tickers or None,
-                reflect=lessons,
+                reflect=reflect,
                 accept=accept,
                 retry_unresolvable=retry_unresolvable,
                 recheck=recheck,
