@@ -208,3 +208,14 @@ def test_a_folder_is_refused_in_one_line(tmp_path):
         start_log(tmp_path)
     done = CliRunner().invoke(demo, ["--log", str(tmp_path)])
     assert isinstance(done.exception, LogError)
+
+
+def test_the_command_prints_the_story_or_json(result, monkeypatch):
+    monkeypatch.setattr("tradmem.demo.run_demo", lambda log, progress: result)
+    done = CliRunner().invoke(demo, ["--log", "any.md"])
+    assert (done.exit_code, done.exception) == (0, None)
+    assert "In numbers\n" in done.stdout
+    assert "replaying" in done.stderr
+    done = CliRunner().invoke(demo, ["--json"])
+    (found,) = json.loads(done.stdout)
+    assert (found["decided"], done.stderr) == (260, "")

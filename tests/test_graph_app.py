@@ -10,8 +10,11 @@ from pathlib import Path
 import pytest
 
 from tests.agent_world import World, random_closes
+from tradmem.errors import LogError
+from tradmem.journal.markdown import MarkdownJournal
 from tradmem.memory import Memory
 from tradmem.model import Status
+from tradmem.model_policy import KEYS
 
 ROOT = Path(__file__).parents[1]
 APP = ROOT / "graph" / "agent.py"
@@ -21,6 +24,8 @@ CLOSES = random_closes(["NVDA", "SPY"], 330)
 def load(monkeypatch, log):
     """The module, as the LangGraph server loads it: from its file, in no package."""
     monkeypatch.setenv("TRADMEM_LOG", str(log))
+    for name in KEYS:
+        monkeypatch.delenv(name, raising=False)
     spec = spec_from_file_location("deployed", APP)
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -61,26 +66,25 @@ def test_it_imports_tradmem_and_langgraph_only_by_full_names():
         assert not isinstance(node, ast.Import)
 
 
-def test_a_run_decides_in_the_log_that_the_environment_names(monkeypatch, tmp_path):
+def test_a_run_decides_on_the_memory_that_is_handed_out(monkeypatch, tmp_path):
     """The deployed graph's own nodes, on prices and a clock of the test."""
-    log = tmp_path / "memory.md"
-    world = World(CLOSES)
-    opened = Memory.open
-
-    def open_here(*args, **kwargs):
-        return opened(*args, prices=world.memory.prices, clock=lambda: world.now, **kwargs)
-
-    monkeypatch.setattr(Memory, "open", open_here)
-    graph = load(monkeypatch, log).graph
+    world = World(CLOSES, MarkdownJournal(tmp_path / "memory.md"))
+    with world.memory.handed_out():
+        graph = load(monkeypatch, "").graph
     state = graph.invoke({"ticker": "NVDA"})
-    (entry,) = opened(log).entries()
+    (entry,) = Memory.open(tmp_path / "memory.md").entries()
     assert (entry.id, entry.status) == (state["entry_id"], Status.PENDING)
 
 
-@pytest.mark.parametrize("folder", ["graph"])
-def test_the_example_in_the_readme_runs(folder, tmp_path):
-    """A subprocess, since the example opens the log that the environment names."""
-    text = (ROOT / folder / "README.md").read_text(encoding="utf-8")
+def test_it_works_on_the_log_that_the_environment_names(monkeypatch, tmp_path):
+    graph = load(monkeypatch, tmp_path).graph
+    with pytest.raises(LogError, match=f"cannot write {tmp_path}: it is a folder"):
+        graph.invoke({"ticker": "NVDA"})
+
+
+def test_the_example_in_the_readme_builds_a_graph():
+    """In a subprocess, since it opens the log that the environment names."""
+    text = APP.with_name("README.md").read_text(encoding="utf-8")
     code = text.split("```python\n")[1].split("```")[0]
     code += "\nprint(sorted(graph.get_graph().nodes))"
     done = subprocess.run(

@@ -46,6 +46,7 @@ def decide(found=None, memories=(), track=None):
             ticker="NVDA",
             date=DAYS[-1],
             as_of=last_instant(DAYS[-1]),
+            horizon=5,
             brief=found or seen(),
             memory="",
             memories=tuple(memories),

@@ -18,6 +18,8 @@ from tradmem.clock import AsOf, Clock, as_instant, parse_date, parse_instant, sy
 from tradmem.errors import UnknownEntry, UsageError
 from tradmem.journal.base import Journal, OnConflict, Stored
 from tradmem.journal.markdown import MarkdownJournal
+from tradmem.journal.text import clean
+from tradmem.lessons.filing import COMPARED
 from tradmem.lessons.recall import Recall, recall
 from tradmem.lessons.reflect import Reflector, TemplateReflector
 from tradmem.model import (
@@ -30,9 +32,9 @@ from tradmem.model import (
     Status,
     check_ticker,
     entry_id,
+    note_id,
 )
-from tradmem.rating import parse_rating
-from tradmem.resolving import Progress, ResolveReport, Run
+from tradmem.resolving import Progress, ResolveReport, Run, filer_of
 from tradmem.rows import COLUMNS, as_row
 from tradmem.settings import DEFAULT_LOG, Settings, check_horizon
 
@@ -112,7 +114,7 @@ class Memory:
         if around and log is None:
             return cls(
                 around.journal,
-                prices=prices or around._prices,  # noqa: SLF001 - one of us
+                prices=prices or around._prices,  # noqa: SLF001 - another of this class
                 reflector=reflector or around.reflector,
                 settings=settings or around.settings,
                 clock=clock or around.clock,
@@ -145,9 +147,11 @@ class Memory:
     def prices(self) -> "PriceSource":
         """Where closes come from."""
         if self._prices is None:
+            from tradmem.market.cache import CachedPrices  # noqa: PLC0415 - loads pandas
             from tradmem.market.yahoo import YahooPrices  # noqa: PLC0415 - loads pandas
 
-            self._prices = YahooPrices(aliases=self.settings.aliases)
+            source = YahooPrices(aliases=self.settings.aliases)
+            self._prices = CachedPrices(source, self.settings.cache, clock=self.clock)
         return self._prices
 
     # Deciding
@@ -227,7 +231,7 @@ class Memory:
             date=day,
             ticker=ticker,
             text=text,
-            rating=parse_rating(text) if rating is None else _choice(Rating, rating, "rating"),
+            rating=_rating_of(text) if rating is None else _choice(Rating, rating, "rating"),
             agent=_agent(agent),
             decided_at=instant,
             recorded_at=now,
@@ -261,6 +265,7 @@ class Memory:
         """
         now = self._now()
         name = MARKET if ticker in (None, MARKET) else check_ticker(str(ticker))
+        body = clean(text)
         if not text.strip():
             raise UsageError("the note is empty; write what to remember")
         day = now.date() if date is None else parse_date(date)
@@ -273,6 +278,9 @@ class Memory:
             text=text,
             is_note=True,
             recorded_at=now,
+            extra=filer_of(self.journal, now, COMPARED).file_note(
+                body, name, note_id(day, name, body)
+            ),
         )
         entry, stored = self.journal.append(decision)
         return Recorded(entry=entry, status=stored)
@@ -489,6 +497,12 @@ def _recalled_as_of(
     if isinstance(recalled, Recall):
         return recalled.as_of
     return parse_instant(given) if isinstance(given, str) else given and utc(given)
+
+
+def _rating_of(text: str) -> Rating | None:
+    from tradmem.rating import parse_rating  # noqa: PLC0415 - its vocabulary takes a tenth of a second
+
+    return parse_rating(text)
 
 
 def _ids(names: Iterable[str]) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ class Situation:
         ticker: in upper case.
         date: the date of the decision, in the zone of the ticker's exchange.
         as_of: the instant of the recall, aware UTC.
+        horizon: sessions after which the decision will be judged.
         brief: figures from closes.
         memory: the recalled text, for a prompt; empty when there is nothing.
         memories: what it shows, in its order, each as it stood then.
@@ -32,6 +33,7 @@ class Situation:
     ticker: str
     date: Date
     as_of: datetime
+    horizon: int
     brief: Brief
     memory: str
     memories: tuple[Entry, ...]

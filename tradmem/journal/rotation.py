@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import chain
 
 from tradmem.journal.block import read_block
 from tradmem.journal.index import Index
@@ -88,9 +89,11 @@ def splice(
     What stands above the first entry (a title) stays at the top.
     """
     pieces = _pieces(index, content, blocks, moved)
-    if 0 in moved:
-        pieces = _without_blank_top(pieces)
-    return pieces
+    if 0 not in moved:
+        return pieces
+    start, end = index.span(0)
+    title = preamble(bytes(content[start:end]))
+    return chain([title if title.strip() else b""], _without_blank_top(pieces))
 
 
 def _pieces(
@@ -103,14 +106,10 @@ def _pieces(
         done = end
         if number not in moved:
             yield blocks[number]
-        elif number == 0:
-            yield preamble(bytes(content[start:end]))
     yield content[done:]
 
 
-def _without_blank_top(
-    pieces: Iterator[bytes | memoryview],
-) -> Iterator[bytes | memoryview]:
+def _without_blank_top(pieces: Iterator[bytes | memoryview]) -> Iterator[bytes | memoryview]:
     for piece in pieces:
         if text := bytes(piece).lstrip(b"\r\n"):
             yield text
