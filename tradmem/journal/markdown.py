@@ -24,6 +24,7 @@ from tradmem.journal.base import (
 from tradmem.journal.block import fold_now, read_block
 from tradmem.journal.format import amend, opening, parse, render
 from tradmem.journal.index import Index, open_to_read
+from tradmem.journal.mending import mended
 from tradmem.journal.rotation import choose, preamble, splice
 from tradmem.journal.selection import Wanted, select
 from tradmem.journal.tally import Counts
@@ -475,6 +476,37 @@ class MarkdownJournal:
                 if not index.archived:
                     here = {entry.id for entry in log.entries}
         return problems
+
+    def mend(self, *, dry_run: bool = False) -> dict[str, tuple[bytes, bytes]]:
+        """Mend what can be mended without a choice, see :func:`mended`.
+
+        Args:
+            dry_run: only say what would be done.
+
+        Returns:
+            By file, its content before and after, where they differ.
+
+        Raises:
+            LogError: a file cannot be read or written; nothing was changed in it.
+        """
+        changes: dict[str, tuple[bytes, bytes]] = {}
+        if not self._real.exists():
+            return changes
+        with self._reading() if dry_run else self._writing() as held:
+            for index in (self._log, *self._all_archives(held)):
+                before = bytes(index.content(held.descriptor(index)))
+                after = mended(before, str(index.path))
+                if after == before:
+                    continue
+                changes[self._shown(index)] = (before, after)
+                if not dry_run:
+                    try:
+                        self._replace(held, index, [after])
+                    except _OvertakenError:
+                        raise self._overtaken() from None
+                    index.forget()
+                    held.open(index)
+        return changes
 
     def where(self, entry_id: str) -> str:
         """The file and line of an entry's tag, as ``path:line``; empty if no entry has the id."""
