@@ -396,3 +396,21 @@ def test_a_pending_decision_says_when_it_is_due(journal):
     clock.set("2026-01-13T12:00")
     memory.resolve(tickers=["NVDA"])
     assert memory.due(memory.get(entry.id)) is None
+
+
+def test_a_stated_horizon_far_beyond_the_judged_one_is_told(journal):
+    memory = Memory(journal, clock=Clock("2026-01-05T15:00"))
+    done = memory.record("NVDA", "2026-01-05", "Rating: Buy\nTime horizon: 6-12 months")
+    assert done.entry.recorded.extra["stated_horizon"] == 126
+    assert "126 sessions" in done.warnings[0]
+    near = memory.record("AAPL", "2026-01-05", "Rating: Buy\nHorizon: 2 weeks")
+    assert near.entry.recorded.extra["stated_horizon"] == 10
+    assert near.warnings == ()
+    own = memory.record("AMD", "2026-01-05", "Rating: Buy\nHorizon: 6 months", horizon=126)
+    assert own.warnings == ()
+
+
+def test_an_unknown_market_is_told(journal):
+    memory = Memory(journal, clock=Clock("2026-01-05T15:00"))
+    (warning,) = memory.record("EQNR.OL", "2026-01-05", "Rating: Buy").warnings
+    assert "EQNR.OL" in warning

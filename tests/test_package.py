@@ -17,7 +17,7 @@ ORDER = [
     {"errors"},
     {"clock"},
     {"model"},
-    {"rating"},
+    {"rating", "stated"},
     {"journal", "market"},
     {"lessons"},
     {"settings"},

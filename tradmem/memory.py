@@ -37,6 +37,7 @@ from tradmem.model import (
 from tradmem.resolving import Progress, ResolveReport, Run, filer_of
 from tradmem.rows import COLUMNS, as_row
 from tradmem.settings import DEFAULT_LOG, Settings, check_horizon
+from tradmem.stated import stated_horizon
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
 _AGENT_LENGTH = 64
 _SHORTEST_PREFIX = 4
+_FAR = 4  # times the judged horizon, beyond which a stated one is another question
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
@@ -56,10 +58,12 @@ class Recorded:
         entry: the entry that stands for the key now.
         status: ``recorded``, ``unchanged`` (the same again), ``kept`` (another text; the
             first stands) or ``revised``.
+        warnings: what a person should know of it, one line each.
     """
 
     entry: Entry
     status: Stored
+    warnings: tuple[str, ...] = ()
 
 
 _around: ContextVar["Memory | None"] = ContextVar("around", default=None)
@@ -240,14 +244,28 @@ class Memory:
             recalled_as_of=_recalled_as_of(recalled, recalled_as_of),
             cited=_ids(cited),
             flags=flags,
-            extra=dict(extra or {}),
+            extra=_with_horizon(text, extra or {}),
         )
         entry, stored = self.journal.append(
             decision,
             on_conflict=_choice(OnConflict, on_conflict, "on_conflict"),
             may_revise=self._may_revise,
         )
-        return Recorded(entry=entry, status=stored)
+        return Recorded(entry=entry, status=stored, warnings=tuple(self._warnings(entry)))
+
+    def _warnings(self, entry: Entry) -> Iterator[str]:
+        """What a person should know of a decision that stands."""
+        from tradmem.market.symbols import unknown_market  # noqa: PLC0415 - only where it decides
+
+        stated = entry.recorded.extra.get("stated_horizon")
+        horizon = entry.recorded.horizon
+        if isinstance(stated, int) and horizon and stated > _FAR * horizon:
+            yield (
+                f"the text states a horizon of some {stated} sessions, and is judged after "
+                f"{horizon}; record it with a horizon of its own"
+            )
+        if self.settings.benchmark is None and (unknown := unknown_market(entry.ticker)):
+            yield unknown
 
     def note(
         self, text: str, *, ticker: str | None = None, date: Date | str | None = None
@@ -497,6 +515,11 @@ def _recalled_as_of(
     if isinstance(recalled, Recall):
         return recalled.as_of
     return parse_instant(given) if isinstance(given, str) else given and utc(given)
+
+
+def _with_horizon(text: str, extra: Mapping[str, Any]) -> dict[str, Any]:
+    stated = stated_horizon(text)
+    return dict(extra) if stated is None else {"stated_horizon": stated, **extra}
 
 
 def _rating_of(text: str) -> Rating | None:

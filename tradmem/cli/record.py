@@ -80,6 +80,8 @@ def record(
     )
     _print_stored(done.entry, done.status, as_json=as_json)
     _warn(done.entry, done.status)
+    for warning in done.warnings:
+        say(warning)
 
 
 @click.command()
