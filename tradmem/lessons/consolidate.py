@@ -206,11 +206,14 @@ def note_text(cluster: Cluster) -> str:
     told = [f"{counts[verdict]} {verdict}" for verdict in Verdict]
     told += [f"{counts[None]} without a verdict"] if counts[None] else []
     about = f"{len(evidence)} lessons on {cluster.ticker} about {cluster.tag}"
-    lines = [f"{about}, from decisions {span}: {', '.join(told)}.", ""]
+    lines = [f"{about} (decisions {span}): {', '.join(told)}.", ""]
     quoted = _distinct(evidence)
     lines += [_quote(entry) for entry in quoted[:_QUOTED]]
-    if len(quoted) > _QUOTED:
-        lines += ["", f"{len(quoted) - _QUOTED} more that say something else are in the log."]
+    if (more := len(quoted) - _QUOTED) > 0:
+        lines += [
+            "",
+            f"The log holds {more} more that {'says' if more == 1 else 'say'} other things.",
+        ]
     return "\n".join(lines)
 
 
