@@ -38,7 +38,7 @@ class Life:
         name = entry_id(day, ticker)
         told = outcome(known, alpha=alpha, entry_date=day, exit_date=known.date())
         written = lesson(text, at=known + timedelta(hours=2), **more)
-        self.journal.add([(name, told), (name, written)])
+        self.journal.add([(name, told), (name, written)] if text else [(name, told)])
         return name
 
     def seen(self, ticker="NVDA", number=None):

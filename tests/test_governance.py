@@ -259,21 +259,31 @@ def test_a_consolidation_that_a_crash_cut_short_goes_on(life):
     assert life.seen() == [done.note.id]
 
 
-def test_what_is_hidden_and_shown_again_is_found_although_entries_rotate(tmp_path):
-    """The log holds five of the ticker that nobody touched; the sixth was only forgotten."""
-    life = Life(MarkdownJournal(tmp_path / "memory.md", max_resolved=3))
+def test_what_is_hidden_for_a_while_is_found_again_although_entries_rotate(tmp_path):
+    life = Life(MarkdownJournal(tmp_path / "memory.md", max_resolved=10))
     names = [life.learn(number, f"Lesson {'abcdefghij'[number]}.") for number in range(10)]
     life.day(30)
     life.memory.forget(names[9], **WHY)
-    for number in range(6):
+    for number in range(9):
         life.learn(31 + number, f"Other {number}.", ticker="AAPL")
     life.day(60)
+    assert {name for name in names if life.memory.get(name).archived} == {*names[:4]}
     assert life.seen()[:5] == names[4:9][::-1]
     assert life.seen(number=29)[:5] == names[5:10][::-1]
     life.memory.undo(names[9], **WHY)
-    life.learn(61, "Once more.", ticker="AAPL")
-    life.day(90)
     assert life.seen()[:5] == names[5:10][::-1]
-    for name in names[5:9]:
-        life.memory.forget(name, **WHY)
-    assert life.seen()[:5] == [names[9], *names[1:5][::-1]]
+
+
+def test_an_older_entry_in_the_log_takes_no_place_from_a_newer_one_in_the_archive(tmp_path):
+    """What has no lesson yet does not rotate, and may be older than what did."""
+    life = Life(MarkdownJournal(tmp_path / "memory.md", max_resolved=10))
+    old = life.learn(0, "")
+    names = [life.learn(1 + number, f"Lesson {'abcdefghij'[number]}.") for number in range(10)]
+    for number in range(9):
+        life.learn(31 + number, f"Other {number}.", ticker="AAPL")
+    life.day(60)
+    life.memory.forget(names[9], **WHY)
+    archived = [name for name in names if life.memory.get(name).archived]
+    assert names[4] in archived
+    assert not life.memory.get(old).archived
+    assert life.seen()[:5] == names[4:9][::-1]
