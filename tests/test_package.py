@@ -21,7 +21,7 @@ ORDER = [
     {"journal", "market"},
     {"lessons"},
     {"settings"},
-    {"resolving", "rows"},
+    {"resolving", "rows", "governance"},
     {"memory"},
     {"nodes", "briefing"},
     {"policies"},

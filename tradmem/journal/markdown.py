@@ -421,11 +421,11 @@ class MarkdownJournal:
                 return index.entry(descriptor, number)
 
             found = select([self._log], entry, wanted)
-            if not wanted.sure_without_archive(self._log, len(found)):
+            if not wanted.sure_without_archive(self._log, found):
                 indexes = [self._log, *self._all_archives(held)]
                 if len(indexes) > 1:
                     found = select(indexes, entry, wanted)
-        return found
+        return found.entries
 
     def counts(self, ticker: str, as_of: datetime) -> Counts:
         """See :class:`~tradmem.journal.base.Journal`."""

@@ -173,7 +173,7 @@ class RamJournal:
             limit=limit,
         )
         with self._threads:
-            return select([self], RamJournal._recallable, wanted)
+            return select([self], RamJournal._recallable, wanted).entries
 
     def _recallable(self, number: int) -> Entry | None:
         entry = self._entries[number]
