@@ -12,7 +12,7 @@ from tradmem.cli.output import say
 from tradmem.clock import Clock, system_clock, utc
 from tradmem.errors import PriceError, PriceFault, UsageError
 from tradmem.journal.markdown import MarkdownJournal
-from tradmem.settings import DEFAULT_LOG, Settings
+from tradmem.settings import DEFAULT_LOG
 
 if TYPE_CHECKING:
     from tradmem.lessons.reflect import Reflector
@@ -53,6 +53,7 @@ def open_memory(
         UsageError: an option names something that is not there.
     """
     from tradmem.memory import Memory
+    from tradmem.settings import Settings
 
     if prices.lower() == _DEMO and not benchmark:
         from tradmem.demo import BENCHMARK
