@@ -231,7 +231,7 @@ def test_a_log_that_another_process_resolves_is_busy(world):
         assert held.wait(30)
         result = world.resolve()
         assert result.exit_code == 3
-        assert "by another process" in one_line(result)
+        assert "being resolved by another process" in one_line(result)
     finally:
         done.set()
         other.join(30)

@@ -16,6 +16,7 @@ COMMANDS = {
     "log": Lazy("log", "List decisions, the newest first.", _LOOK),
     "show": Lazy("show", "Show an entry with all that became of it.", _LOOK),
     "status": Lazy("status", "Say what is pending, and what needs a person.", _LOOK),
+    "doctor": Lazy("doctor", "Say whether prices, the log and a model answer.", _LOOK),
     "check": Lazy("check", "Find what is wrong in the log file.", _LOOK),
 }
 

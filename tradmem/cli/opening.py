@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tradmem.market.prices import Bars, PriceSource, Span
     from tradmem.memory import Memory
 
-_MODEL_VARIABLES = ("TRADMEM_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL")
+KEYS = ("TRADMEM_API_KEY", "OPENAI_API_KEY")  # either means that a model is to be asked
 _NO_BENCHMARK = "none"
 _DEMO = "demo"
 
@@ -89,14 +89,13 @@ def open_prices(name: str) -> "PriceSource | None":
 def open_reflector(name: str, log: str) -> "Reflector":
     """A reflector by name; its exchanges with a model are kept beside the log.
 
-    ``auto`` asks a model where a key or a server for one is set, else the template writes;
-    so it does where a model is set up half, which is said.
+    ``auto`` asks a model where a key for one is set; else, or where no model is named
+    (which is said), the template writes.
 
     Raises:
         UsageError: ``openai`` is asked for, and not set up.
     """
-    is_set_up = any(os.environ.get(variable) for variable in _MODEL_VARIABLES)
-    if name == "openai" or (name == "auto" and is_set_up):
+    if name == "openai" or (name == "auto" and any(map(os.environ.get, KEYS))):
         from tradmem.lessons.exchanges import Exchanges
         from tradmem.lessons.openai import OpenAIReflector
 
@@ -125,6 +124,11 @@ class Closed:
     def __init__(self, source: "PriceSource", name: str) -> None:
         self._source = source
         self._name = name
+
+    @property
+    def tickers(self) -> tuple[str, ...]:
+        """Those that it has, as far as it tells."""
+        return tuple(getattr(self._source, "tickers", ()))
 
     def fetch(self, spans: "Mapping[str, Span]") -> "dict[str, Bars | PriceError]":
         """See :class:`tradmem.market.prices.PriceSource`."""
