@@ -12,7 +12,7 @@ import click
 from tradmem.cli import options
 from tradmem.cli.group import DONE, FAILED
 from tradmem.cli.layout import paragraphs
-from tradmem.cli.opening import KEYS, now, open_journal, open_memory
+from tradmem.cli.opening import MODEL_VARIABLES, now, open_journal, open_memory
 from tradmem.cli.output import safe, say, width, write, write_json
 from tradmem.cli.words import bold, counted
 from tradmem.errors import PriceError, PriceFault, TradmemError
@@ -144,7 +144,7 @@ def _log(log: str) -> Iterator[Finding]:
 def _model(reflector: str) -> Iterator[Finding]:
     """Ask for one word, if a model is set."""
     if reflector == "template" or (
-        reflector == "auto" and not any(os.environ.get(key) for key in KEYS)
+        reflector == "auto" and not any(os.environ.get(name) for name in MODEL_VARIABLES)
     ):
         said = "none is set, lessons are written by the template; set OPENAI_API_KEY to ask one"
         yield Finding(about="Model", good=None, said=said)
@@ -153,7 +153,7 @@ def _model(reflector: str) -> Iterator[Finding]:
     from tradmem.lessons.reflect import Fault
 
     try:
-        chat = Chat(retries=0, timeout=20.0)
+        chat = Chat(api_key=os.environ.get("TRADMEM_API_KEY"), retries=0, timeout=20.0)
     except TradmemError as error:
         yield Finding(about="Model", good=False, said=str(error))
         return
@@ -184,6 +184,6 @@ def _settings() -> Iterator[Finding]:
     for name in _NAMED:
         if value := os.environ.get(name):
             yield Finding(about=f"Settings: {name}", good=None, said=f"{value} (environment)")
-    for name in KEYS:
-        if os.environ.get(name):
+    for name in MODEL_VARIABLES:
+        if name.endswith("KEY") and os.environ.get(name):
             yield Finding(about=f"Settings: {name}", good=None, said="set, not shown (environment)")

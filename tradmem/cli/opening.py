@@ -12,14 +12,14 @@ from tradmem.cli.output import say
 from tradmem.clock import Clock, system_clock, utc
 from tradmem.errors import PriceError, PriceFault, UsageError
 from tradmem.journal.markdown import MarkdownJournal
-from tradmem.settings import DEFAULT_LOG
+from tradmem.settings import DEFAULT_LOG, Settings
 
 if TYPE_CHECKING:
     from tradmem.lessons.reflect import Reflector
     from tradmem.market.prices import Bars, PriceSource, Span
     from tradmem.memory import Memory
 
-KEYS = ("TRADMEM_API_KEY", "OPENAI_API_KEY")  # either means that a model is to be asked
+MODEL_VARIABLES = ("TRADMEM_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL")
 _NO_BENCHMARK = "none"
 _DEMO = "demo"
 
@@ -53,7 +53,6 @@ def open_memory(
         UsageError: an option names something that is not there.
     """
     from tradmem.memory import Memory
-    from tradmem.settings import Settings
 
     if prices.lower() == _DEMO and not benchmark:
         from tradmem.demo import BENCHMARK
@@ -89,13 +88,14 @@ def open_prices(name: str) -> "PriceSource | None":
 def open_reflector(name: str, log: str) -> "Reflector":
     """A reflector by name; its exchanges with a model are kept beside the log.
 
-    ``auto`` asks a model where a key for one is set; else, or where no model is named
-    (which is said), the template writes.
+    ``auto`` asks a model where a key or a server for one is set, else the template writes;
+    so it does where a model is set up half, which is said.
 
     Raises:
         UsageError: ``openai`` is asked for, and not set up.
     """
-    if name == "openai" or (name == "auto" and any(map(os.environ.get, KEYS))):
+    is_set_up = any(os.environ.get(variable) for variable in MODEL_VARIABLES)
+    if name == "openai" or (name == "auto" and is_set_up):
         from tradmem.lessons.exchanges import Exchanges
         from tradmem.lessons.openai import OpenAIReflector
 

@@ -10,6 +10,7 @@ import re
 import time
 from bisect import bisect_right, insort
 from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import pairwise
 from pathlib import Path
 
@@ -206,6 +207,14 @@ class Index:
         if first == len(self.tags):
             return
         self._tallies = {}
+        self._derive(first, data, base)
+        for number in range(first, len(self.tags)) if self._judged else ():
+            if self.may_be_replaced(number):
+                day, ticker = self.date_of(number).decode(), self.ticker_of(number).decode()
+                for other in self.numbers_of(day, ticker):
+                    self._judged.pop(other, None)
+
+    def _derive(self, first: int, data: bytes, base: int) -> None:
         if self._by_day is None and self._unfinished is None and not self._orders:
             return
         for number in range(first, len(self.tags)):
@@ -337,17 +346,34 @@ class Index:
         """The tickers of all blocks."""
         return {self.ticker_of(n).decode() for n, name in enumerate(self.ids) if name}
 
-    def tally(self, descriptor: int, ticker: str) -> Tally:
-        """The verdicts on a ticker; forgotten entries count, replaced revisions do not."""
+    def common(self, other: "Index") -> set[bytes]:
+        """The ids that stand in both files."""
+        return self._by_id.keys() & other._by_id.keys()  # noqa: SLF001 - of its own kind
+
+    def tally(
+        self, descriptor: int, ticker: str, without: AbstractSet[bytes] = frozenset()
+    ) -> Tally:
+        """The verdicts on a ticker; forgotten entries count, replaced revisions do not.
+
+        Args:
+            descriptor: the open file.
+            ticker: whose verdicts are wanted.
+            without: ids that are counted elsewhere.
+        """
         key = ticker.encode()
-        if key not in self._tallies:
-            found: list[Judgement] = []
-            for _, number in self.order(ticker):
-                if number not in self._judged:
-                    self._judged[number] = self._judge(descriptor, number)
-                found += self._judged[number]
-            self._tallies[key] = Tally(found)
-        return self._tallies[key]
+        if key in self._tallies and not without:
+            return self._tallies[key]
+        found: list[Judgement] = []
+        for _, number in self.order(ticker):
+            if self.ids[number] in without:
+                continue
+            if number not in self._judged:
+                self._judged[number] = self._judge(descriptor, number)
+            found += self._judged[number]
+        tally = Tally(found)
+        if not without:
+            self._tallies[key] = tally
+        return tally
 
     def _judge(self, descriptor: int, number: int) -> list[Judgement]:
         if number not in self._entries and not self.may_be_replaced(number):
@@ -378,6 +404,11 @@ class Index:
             raw = self.raw(descriptor, number)
             self._entries[number] = read_block(raw, archived=self.archived).entry
         return self._entries[number]
+
+    def has_entry(self, descriptor: int, name: bytes) -> bool:
+        """Whether an entry with this id stands in the file."""
+        number = self._by_id.get(name)
+        return number is not None and self.entry(descriptor, number) is not None
 
     def raw(self, descriptor: int, number: int) -> bytes:
         """The bytes of a block."""

@@ -362,8 +362,7 @@ class MarkdownJournal:
             log = held.descriptor(self._log)
 
             def is_in_log(name: str) -> bool:
-                number = self._log.number(name)
-                return number is not None and self._log.entry(log, number) is not None
+                return self._log.has_entry(log, name.encode())
 
             found = self._log.latest(log, limit)
             # An archive holds the decisions of one year, so older ones cannot be wanted.
@@ -431,8 +430,11 @@ class MarkdownJournal:
         """See :class:`~tradmem.journal.base.Journal`."""
         with self._reading() as held:
             total = Counts()
+            log = held.descriptor(self._log)
             for index in (self._log, *self._all_archives(held)):
-                found = index.tally(held.descriptor(index), ticker).as_of(as_of)
+                twice = index.common(self._log) if index.archived else set()
+                here = {name for name in twice if self._log.has_entry(log, name)}
+                found = index.tally(held.descriptor(index), ticker, here).as_of(as_of)
                 total = Counts(*map(sum, zip(total, found, strict=True)))
         return total
 
