@@ -1,0 +1,41 @@
+"""Every log that a test makes through a memory is audited when the test is done."""
+
+import pytest
+
+from tradmem import LogError, MarkdownJournal, Memory
+
+LARGE = 2_000_000  # bytes from which on a log is too slow to audit after a test
+
+
+@pytest.fixture(autouse=True)
+def audited(request, monkeypatch):
+    """No log may look ahead, unless the test is marked ``leaky`` because it plants a leak."""
+    made = []
+    begin = Memory.__init__
+
+    def begin_and_note(self, journal, **parts):
+        begin(self, journal, **parts)
+        made.append(self)
+
+    monkeypatch.setattr(Memory, "__init__", begin_and_note)
+    yield
+    if request.node.get_closest_marker("leaky"):
+        return
+    journals = {id(memory.journal): memory for memory in made}
+    for memory in journals.values():
+        if is_small(memory.journal):
+            assert found(memory) == []
+
+
+def is_small(journal):
+    if not isinstance(journal, MarkdownJournal):
+        return True
+    return not journal.path.is_file() or journal.path.stat().st_size < LARGE
+
+
+def found(memory):
+    """What the audit says; a log that cannot be read any more says nothing."""
+    try:
+        return [str(finding) for finding in memory.audit()]
+    except LogError:
+        return []
