@@ -22,6 +22,8 @@ ORDER = [
     {"lessons"},
     {"settings"},
     {"resolving", "rows", "governance"},
+    {"history"},
+    {"audit"},
     {"memory"},
     {"nodes", "briefing"},
     {"policies"},

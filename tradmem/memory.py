@@ -15,9 +15,11 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tradmem import governance
+from tradmem.audit import Finding, audit
 from tradmem.clock import AsOf, Clock, as_instant, parse_date, parse_instant, system_clock, utc
 from tradmem.errors import UnknownEntry, UsageError
 from tradmem.governance import Consolidation, Mandate, until
+from tradmem.history import Event, history
 from tradmem.journal.base import Journal, OnConflict, Stored
 from tradmem.journal.markdown import MarkdownJournal
 from tradmem.journal.text import clean
@@ -588,6 +590,25 @@ class Memory:
             if (wanted is None or entry.ticker == wanted)
             and (state is None or entry.status is state)
         ]
+
+    def history(self, entry_id: str) -> tuple[Event, ...]:
+        """Everything that ever happened to an entry, in order, with its instants and actors.
+
+        Args:
+            entry_id: the id, or the beginning of one.
+
+        Raises:
+            UnknownEntry: no entry has this id.
+        """
+        return history(self._entry(entry_id), self.journal.entries(), self._now())
+
+    def audit(self) -> tuple[Finding, ...]:
+        """Whatever in the log or its archives shows that something was seen before it was known.
+
+        Nothing is asked but the log itself; no finding means that every recorded decision
+        saw only what was known, stored and not hidden at the instant of its recall.
+        """
+        return audit(self.journal.entries())
 
     def frame(self) -> "pd.DataFrame":
         """One row per entry, in the order of :meth:`entries`; returns are fractions."""
