@@ -14,27 +14,35 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from tradmem import governance
+from tradmem.audit import Finding, audit
 from tradmem.clock import AsOf, Clock, as_instant, parse_date, parse_instant, system_clock, utc
 from tradmem.errors import UnknownEntry, UsageError
+from tradmem.governance import Consolidation, Mandate, until
+from tradmem.history import Event, history
 from tradmem.journal.base import Journal, OnConflict, Stored
 from tradmem.journal.markdown import MarkdownJournal
+from tradmem.journal.text import clean
+from tradmem.lessons.consolidate import LEAST
+from tradmem.lessons.filing import COMPARED
 from tradmem.lessons.recall import Recall, recall
 from tradmem.lessons.reflect import Reflector, TemplateReflector
 from tradmem.lessons.track import TrackRecord, track
 from tradmem.model import (
     MARKET,
     Act,
-    Addition,
     Decision,
     Entry,
     Rating,
     Status,
     check_ticker,
     entry_id,
+    note_id,
 )
-from tradmem.resolving import Progress, ResolveReport, Run
+from tradmem.resolving import Progress, ResolveReport, Run, filer_of
 from tradmem.rows import COLUMNS, as_row
 from tradmem.settings import DEFAULT_LOG, Settings, check_horizon
+from tradmem.stated import stated_horizon
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,6 +51,7 @@ if TYPE_CHECKING:
 
 _AGENT_LENGTH = 64
 _SHORTEST_PREFIX = 4
+_FAR = 4  # times the judged horizon, beyond which a stated one is another question
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
@@ -54,10 +63,12 @@ class Recorded:
         entry: the entry that stands for the key now.
         status: ``recorded``, ``unchanged`` (the same again), ``kept`` (another text; the
             first stands) or ``revised``.
+        warnings: what a person should know of it, one line each.
     """
 
     entry: Entry
     status: Stored
+    warnings: tuple[str, ...] = ()
 
 
 _around: ContextVar["Memory | None"] = ContextVar("around", default=None)
@@ -238,17 +249,36 @@ class Memory:
             recalled_as_of=_recalled_as_of(recalled, recalled_as_of),
             cited=_ids(cited),
             flags=flags,
-            extra=dict(extra or {}),
+            extra=_with_horizon(text, extra or {}),
         )
         entry, stored = self.journal.append(
             decision,
             on_conflict=_choice(OnConflict, on_conflict, "on_conflict"),
             may_revise=self._may_revise,
         )
-        return Recorded(entry=entry, status=stored)
+        return Recorded(entry=entry, status=stored, warnings=tuple(self._warnings(entry)))
+
+    def _warnings(self, entry: Entry) -> Iterator[str]:
+        """What a person should know of a decision that stands."""
+        from tradmem.market.symbols import unknown_market  # noqa: PLC0415 - only where it decides
+
+        stated = entry.recorded.extra.get("stated_horizon")
+        horizon = entry.recorded.horizon
+        if isinstance(stated, int) and horizon and stated > _FAR * horizon:
+            yield (
+                f"the text states a horizon of some {stated} sessions, and is judged after "
+                f"{horizon}; record it with a horizon of its own"
+            )
+        if self.settings.benchmark is None and (unknown := unknown_market(entry.ticker)):
+            yield unknown
 
     def note(
-        self, text: str, *, ticker: str | None = None, date: Date | str | None = None
+        self,
+        text: str,
+        *,
+        ticker: str | None = None,
+        date: Date | str | None = None,
+        valid_until: datetime | Date | str | None = None,
     ) -> Recorded:
         """Store a lesson or a remark as it stands; recall shows it from now on.
 
@@ -256,18 +286,24 @@ class Memory:
             text: what to remember.
             ticker: whom it is about; the whole market by default.
             date: the date that it carries; today by default.
+            valid_until: an instant, or a date, which means its last instant, UTC, from
+                which on recall leaves it out; by default it stays.
 
         Raises:
-            UsageError: no such ticker or date, or an empty text.
+            UsageError: no such ticker or date, an empty text, or an end that has passed.
             LogError: it could not be stored.
         """
         now = self._now()
         name = MARKET if ticker in (None, MARKET) else check_ticker(str(ticker))
+        body = clean(text)
         if not text.strip():
             raise UsageError("the note is empty; write what to remember")
         day = now.date() if date is None else parse_date(date)
         if day > now.date() + timedelta(days=1):  # it is tomorrow already, east of UTC
             raise UsageError(f"{day} is later than today; a note is dated today or earlier")
+        end = None if valid_until is None else until(valid_until)
+        if end is not None and end <= now:
+            raise UsageError(f"{valid_until} has passed; a note is valid until some later instant")
         decision = Decision(
             id="",
             date=day,
@@ -275,27 +311,149 @@ class Memory:
             text=text,
             is_note=True,
             recorded_at=now,
+            extra=filer_of(self.journal, now, COMPARED).file_note(
+                body, name, note_id(day, name, body)
+            ),
+            valid_until=end,
         )
         entry, stored = self.journal.append(decision)
-        return Recorded(entry=entry, status=stored)
+        return Recorded(entry=entry.by(now), status=stored)
 
-    def forget(self, entry_id: str, *, reason: str, actor: str = "") -> Entry:
+    # Governing
+
+    def forget(
+        self, entry_id: str, *, reason: str, actor: str = "", dry_run: bool = False
+    ) -> Entry:
         """Hide an entry from recall; it stays in the file and in statistics.
 
         Args:
             entry_id: the id, or the beginning of one.
             reason: why.
             actor: who asks for it.
+            dry_run: whether only to say what the entry would be.
+
+        Returns:
+            The entry as it is then, or would be.
 
         Raises:
             UnknownEntry: no entry has this id.
             UsageError: there is no reason.
         """
-        if not reason.strip():
-            raise UsageError("forgetting needs a reason; say why")
-        data = {"reason": reason, **({"actor": actor} if actor else {})}
-        addition = Addition(kind=Act.FORGET, at=self._now(), data=data)
-        return self.journal.add([(self._entry(entry_id).id, addition)])[0]
+        mandate = Mandate(at=self._now(), reason=reason, actor=actor, dry_run=dry_run)
+        return governance.forget(self.journal, self._entry(entry_id), mandate)
+
+    def expire(
+        self,
+        entry_id: str,
+        valid_until: datetime | Date | str,
+        *,
+        reason: str,
+        actor: str = "",
+        dry_run: bool = False,
+    ) -> Entry:
+        """Hide an entry from recall from an instant on, in place of any end that it had.
+
+        Args:
+            entry_id: the id, or the beginning of one.
+            valid_until: an instant, or a date, which means its last instant, UTC; one that
+                has passed hides from now on, never from before.
+            reason: why.
+            actor: who asks for it.
+            dry_run: see :meth:`forget`.
+
+        Raises:
+            UnknownEntry: no entry has this id.
+            UsageError: there is no reason, or no such instant.
+        """
+        mandate = Mandate(at=self._now(), reason=reason, actor=actor, dry_run=dry_run)
+        return governance.expire(self.journal, self._entry(entry_id), until(valid_until), mandate)
+
+    def supersede(
+        self, old: str, new: str, *, reason: str, actor: str = "", dry_run: bool = False
+    ) -> Entry:
+        """Hide an entry from recall because another one stands in its place.
+
+        Args:
+            old: the id of the one to hide, or the beginning of it.
+            new: the id of the one that stands.
+            reason: why.
+            actor: who asks for it.
+            dry_run: see :meth:`forget`.
+
+        Returns:
+            The old entry as it is then, or would be.
+
+        Raises:
+            UnknownEntry: no entry has one of the ids.
+            UsageError: there is no reason, or the new one is hidden itself.
+        """
+        mandate = Mandate(at=self._now(), reason=reason, actor=actor, dry_run=dry_run)
+        return governance.supersede(self.journal, self._entry(old), self._entry(new), mandate)
+
+    def undo(
+        self,
+        entry_id: str,
+        *,
+        reason: str,
+        actor: str = "",
+        kind: Act | str | None = None,
+        dry_run: bool = False,
+    ) -> tuple[Entry, ...]:
+        """Take back the latest act on an entry; what recall showed in between stays so.
+
+        On a note that stands for lessons (see :meth:`consolidate`) and has no act of its
+        own, every lesson gets its place back, and the note is forgotten.
+
+        Args:
+            entry_id: the id, or the beginning of one.
+            reason: why.
+            actor: who asks for it.
+            kind: the latest act of this kind, ``undo`` among them; by default the latest
+                ``forget``, ``expire`` or ``supersede`` in force.
+            dry_run: see :meth:`forget`.
+
+        Returns:
+            Every entry that was acted on, as it is then, or would be; this one first.
+
+        Raises:
+            UnknownEntry: no entry has this id.
+            UsageError: there is no reason, or nothing to undo.
+        """
+        mandate = Mandate(at=self._now(), reason=reason, actor=actor, dry_run=dry_run)
+        act = None if kind is None else _choice(Act, kind, "act")
+        return governance.undo(self.journal, self._entry(entry_id), mandate, act)
+
+    def consolidate(
+        self,
+        *,
+        ticker: str | None = None,
+        tag: str = "",
+        least: int = LEAST,
+        reason: str = "told by one note",
+        actor: str = "",
+        dry_run: bool = False,
+    ) -> tuple[Consolidation, ...]:
+        """Let one note stand for lessons that say the same, or are about the same.
+
+        The note is worded from the facts, quotes what was said, and links its sources; they
+        stay as they are and are superseded by it, so that recall shows it instead of each.
+
+        Args:
+            ticker: only this one's lessons; by default each ticker's for itself.
+            tag: only lessons with this tag; by default those that say the same, then
+                those with a tag in common.
+            least: lessons that a note needs to be worth its place, 2 or more.
+            reason: why.
+            actor: who asks for it.
+            dry_run: whether only to say which notes would be written, and for what.
+
+        Raises:
+            UsageError: no such ticker, or ``least`` is below 2.
+            LogError: it could not be stored; what was done before stands.
+        """
+        mandate = Mandate(at=self._now(), reason=reason, actor=actor, dry_run=dry_run)
+        name = None if ticker is None else check_ticker(ticker)
+        return governance.consolidate(self.journal, mandate, ticker=name, tag=tag, least=least)
 
     # Resolving
 
@@ -394,12 +552,14 @@ class Memory:
             UsageError: several ids begin so.
         """
         entry = self.journal.get(entry_id)
-        if entry is not None or len(entry_id) < _SHORTEST_PREFIX:
-            return entry
-        found = {e.id: e for e in self.journal.entries() if e.id.startswith(entry_id)}
-        if len(found) > 1:
-            raise UsageError(f"{entry_id} is the beginning of {len(found)} ids; write more of it")
-        return next(iter(found.values()), None)
+        if entry is None and len(entry_id) >= _SHORTEST_PREFIX:
+            found = {e.id: e for e in self.journal.entries() if e.id.startswith(entry_id)}
+            if len(found) > 1:
+                raise UsageError(
+                    f"{entry_id} is the beginning of {len(found)} ids; write more of it"
+                )
+            entry = next(iter(found.values()), None)
+        return entry.by(self._now()) if entry else None
 
     def entries(
         self,
@@ -419,8 +579,11 @@ class Memory:
         wanted = None if ticker is None else MARKET if ticker == MARKET else check_ticker(ticker)
         state = None if status is None else _choice(Status, status, "status")
         entries: Iterable[Entry] = self.journal.entries(archived=archived)
-        if as_of is not None:
-            instant = as_instant(as_of, self._now())
+        now = self._now()
+        if as_of is None:
+            entries = [entry.by(now) for entry in entries]
+        else:
+            instant = as_instant(as_of, now)
             entries = [then for entry in entries if (then := entry.at(instant))]
         return [
             entry
@@ -461,6 +624,25 @@ class Memory:
         dues = ((entry.id, self.due(entry)) for entry in entries)
         pending = {name: "not_due" for name, due in dues if due and due > instant}
         return track(entries, default_horizon=self.settings.horizons[0], pending=pending)
+
+    def history(self, entry_id: str) -> tuple[Event, ...]:
+        """Everything that ever happened to an entry, in order, with its instants and actors.
+
+        Args:
+            entry_id: the id, or the beginning of one.
+
+        Raises:
+            UnknownEntry: no entry has this id.
+        """
+        return history(self._entry(entry_id), self.journal.entries(), self._now())
+
+    def audit(self) -> tuple[Finding, ...]:
+        """Whatever in the log or its archives shows that something was seen before it was known.
+
+        Nothing is asked but the log itself; no finding means that every recorded decision
+        saw only what was known, stored and not hidden at the instant of its recall.
+        """
+        return audit(self.journal.entries())
 
     def frame(self) -> "pd.DataFrame":
         """One row per entry, in the order of :meth:`entries`; returns are fractions."""
@@ -524,6 +706,11 @@ def _recalled_as_of(
     if isinstance(recalled, Recall):
         return recalled.as_of
     return parse_instant(given) if isinstance(given, str) else given and utc(given)
+
+
+def _with_horizon(text: str, extra: Mapping[str, Any]) -> dict[str, Any]:
+    stated = stated_horizon(text)
+    return dict(extra) if stated is None else {"stated_horizon": stated, **extra}
 
 
 def _rating_of(text: str) -> Rating | None:

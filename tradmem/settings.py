@@ -5,8 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from platformdirs import user_cache_path
-
 from tradmem.errors import UsageError
 
 DEFAULT_LOG = "logs/memory.md"
@@ -15,8 +13,11 @@ MAX_HORIZON = 2520  # ten years of sessions
 
 def default_cache() -> Path:
     """Where closes are kept: ``TRADMEM_CACHE``, else the user's own folder for caches."""
-    named = os.environ.get("TRADMEM_CACHE")
-    return Path(named) if named else user_cache_path("tradmem", appauthor=False) / "prices"
+    if named := os.environ.get("TRADMEM_CACHE"):
+        return Path(named)
+    from platformdirs import user_cache_path  # noqa: PLC0415 - asked for with Yahoo's closes only
+
+    return user_cache_path("tradmem", appauthor=False) / "prices"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,3 +1,5 @@
+import os
+
 import pytest
 
 from tests.cli.world import World
@@ -6,6 +8,7 @@ from tests.cli.world import World
 @pytest.fixture
 def world(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for name in ("OPENAI_API_KEY", "TRADMEM_API_KEY", "TRADMEM_PRICES", "TRADMEM_REFLECTOR"):
-        monkeypatch.delenv(name, raising=False)
+    for name in list(os.environ):
+        if name.startswith(("TRADMEM_", "OPENAI_")):
+            monkeypatch.delenv(name)
     return World(tmp_path)

@@ -30,6 +30,7 @@ from tradmem.errors import (
 
 ROOT = Path(__file__).parents[2]
 HEAVY = ["pandas", "numpy", "langgraph", "openai", "yfinance", "rich", "exchange_calendars"]
+HEAVY += ["asyncio", "filelock", "platformdirs", "tradmem.memory"]  # some ten milliseconds each
 
 
 def environment(**more: str) -> dict[str, str]:
@@ -183,11 +184,11 @@ def test_every_failure_is_one_line_and_an_exit_status(error, status, said):
 
 
 def test_debug_shows_the_traceback_wherever_it_stands():
-    for words in (["--debug", "show", "MSFT"], ["show", "MSFT", "--debug"]):
-        done = process(*words, env={"TRADMEM_LOG": "nowhere.md"})
+    for words in (["--debug", "log"], ["log", "--debug"], ["log", "list", "--debug"]):
+        done = process(*words, env={"TRADMEM_LOG": str(ROOT)})
         assert done.returncode == 1
         assert "Traceback" in done.stderr
-        assert "UnknownEntry: there is no entry MSFT" in done.stderr
+        assert f"LogError: cannot read {ROOT}: it is a folder" in done.stderr
 
 
 def test_a_text_that_says_debug_is_no_option(world):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tradmem.cli.layout import Cell, Column, cell_width, cut, paragraphs, table
+from tradmem.cli.layout import Cell, Column, cell_width, cut, listed, paragraphs, table
 from tradmem.cli.output import safe
 
 COLUMNS = [Column("A"), Column("B", right=True, drop=1), Column("C", drop=2, least=10), Column("D")]
@@ -75,6 +75,15 @@ def test_list_items_hang_and_lines_are_kept():
         "    1. short",
         "  plain",
     ]
+
+
+def test_a_list_breaks_between_its_items_only():
+    assert list(listed(["NVDA Buy", "AAPL Hold", "XOM Sell"], 25, "  due  ")) == [
+        "  due  NVDA Buy,",
+        "       AAPL Hold,",
+        "       XOM Sell",
+    ]
+    assert list(listed(["NVDA Buy", "AAPL Hold"], 80, "  ")) == ["  NVDA Buy, AAPL Hold"]
 
 
 @given(st.text(max_size=200))

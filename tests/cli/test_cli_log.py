@@ -207,3 +207,8 @@ def test_colours_are_shown_where_they_are_asked_for(full):
     assert "\x1b[31mwrong\x1b[0m" in coloured
     assert "\x1b[32mright\x1b[0m" in coloured
     assert "\x1b" not in plain
+
+
+def test_agents_are_listed_where_there_are_several(full):
+    assert "bear" in full.run("log").stdout
+    assert "AGENT" not in full.run("log", "--agent", "bear").stdout

@@ -67,7 +67,7 @@ def test_json_says_of_each_entry_in_which_group_it_came_and_why(world):
     world.record("NVDA")
     world.record("AAPL", "Sell")
     world.now = SETTLED
-    found = world.json("resolve", "NVDA", "--prices", world.prices, "--no-lessons")
+    found = world.json("resolve", "NVDA", "--prices", world.prices, "--no-reflect")
     assert [(i["ticker"], i["group"], i["status"]) for i in found] == [
         ("NVDA", "settled", "settled")
     ]
@@ -85,7 +85,7 @@ def test_a_file_without_the_ticker_fails_it_and_never_gives_it_up(world):
     result = world.resolve()
     assert result.exit_code == 1
     assert "2 failed" in result.stdout.splitlines()[0]
-    assert f"no prices for NVDA: unreachable (it is not in {world.prices})" in flat(result.stdout)
+    assert f"no prices for NVDA: not in this source ({world.prices})" in flat(result.stdout)
     assert world.log.read_bytes() == before
     write_closes(world.prices, "NVDA", "SPY")
     assert "1 settled (1 right), 1 lesson, 1 failed" in sorted_counts(world.resolve().stdout)
@@ -144,12 +144,12 @@ def test_a_recheck_stores_what_the_source_says_now(world):
 def test_the_benchmark_can_be_chosen_or_be_none(world):
     world.record("NVDA")
     world.now = SETTLED
-    found = world.json("resolve", "--prices", world.prices, "--benchmark", "none", "--no-lessons")
+    found = world.json("resolve", "--prices", world.prices, "--benchmark", "none", "--no-reflect")
     assert (found[0]["outcome"]["alpha"], found[0]["outcome"]["benchmark"]) == (None, None)
     world.now = MONDAY + timedelta(days=9)
     world.record("AAPL")
     world.now += timedelta(days=9)
-    words = ("resolve", "AAPL", "--prices", world.prices, "--benchmark", "nvda", "--no-lessons")
+    words = ("resolve", "AAPL", "--prices", world.prices, "--benchmark", "nvda", "--no-reflect")
     assert world.json(*words)[0]["outcome"]["benchmark"] == "NVDA"
 
 
@@ -165,8 +165,21 @@ def test_a_model_that_fails_leaves_the_outcome_and_makes_the_exit_status_1(world
     assert result.exit_code == 1
     assert "1 settled (1 right), 1 failed" in sorted_counts(result.stdout)
     assert [entry.status for entry in world.memory.entries()] == [Status.SETTLED]
+    assert (world.log.parent / "exchanges.jsonl").exists()
     again = world.resolve("--reflector", "template")
     assert "1 lesson" in again.stdout
+
+
+def test_a_key_without_a_model_leaves_the_lessons_to_the_template(world, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    world.record()
+    world.now = SETTLED
+    asked = world.resolve("--reflector", "openai")
+    assert (asked.exit_code, "set TRADMEM_MODEL" in one_line(asked)) == (2, True)
+    result = world.resolve()
+    assert result.exit_code == 0
+    assert "until then the template writes the lessons" in result.stderr
+    assert "1 settled (1 right), 1 lesson" in result.stdout
 
 
 def test_nothing_to_resolve_is_said_and_makes_no_folder(world):
@@ -218,7 +231,7 @@ def test_a_log_that_another_process_resolves_is_busy(world):
         assert held.wait(30)
         result = world.resolve()
         assert result.exit_code == 3
-        assert "in use by another process" in one_line(result)
+        assert "being resolved by another process" in one_line(result)
     finally:
         done.set()
         other.join(30)

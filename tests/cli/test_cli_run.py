@@ -132,7 +132,7 @@ def test_a_ticker_without_prices_fails_alone_and_stores_nothing(world):
     result = run(world, "MSFT", "NVDA")
     assert result.exit_code == 1
     assert result.stderr == (
-        f"tradmem: MSFT: no prices for MSFT: unreachable (it is not in {world.prices})\n"
+        f"tradmem: MSFT: no prices for MSFT: not in this source ({world.prices})\n"
     )
     assert [entry.ticker for entry in world.memory.entries()] == ["NVDA"]
     found = world.json("run", "MSFT", "NVDA", "--prices", world.prices)

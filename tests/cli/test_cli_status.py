@@ -33,7 +33,7 @@ def test_a_due_decision_is_nobodys_business_until_it_stays_due(world):
     world.now = SETTLED + timedelta(days=7)
     late = world.run("status")
     assert late.exit_code == 1
-    assert "1 decision without an outcome, due for over 7 days" in late.stdout
+    assert "1 decision due for over 7 days, no outcome" in late.stdout
     world.resolve()
     assert world.run("status").exit_code == 0
 
@@ -41,14 +41,14 @@ def test_a_due_decision_is_nobodys_business_until_it_stays_due(world):
 def test_an_outcome_without_a_lesson_is_told_and_calls_for_a_person_when_it_stays_so(world):
     world.record()
     world.now = SETTLED
-    world.resolve("--no-lessons")
+    world.resolve("--no-reflect")
     early = world.run("status")
     assert early.exit_code == 0
     assert "Settled, without a lesson yet\n  2026-01-05 NVDA Buy" in early.stdout
     world.now = SETTLED + timedelta(days=8)
     late = world.run("status")
     assert late.exit_code == 1
-    assert "1 outcome without a lesson, known for over 7 days" in late.stdout
+    assert "1 outcome known for over 7 days, no lesson" in late.stdout
 
 
 def test_what_was_given_up_calls_for_a_person_until_somebody_takes_note(world):

@@ -54,7 +54,7 @@ class Child:
 def _run(work: Callable[[Callable[[str], None]], object], writer: int) -> NoReturn:
     status = 1
     try:
-        work(lambda line: os.write(writer, f"{line}\n".encode()))
+        work(lambda line: WRITE(writer, f"{line}\n".encode()))
         status = 0
     except BaseException:  # noqa: BLE001 - the parent sees the exit status
         traceback.print_exc()
@@ -78,7 +78,8 @@ def become_nobody() -> None:
         os.seteuid(NOBODY)
 
 
-CALLS = ("open", "write", "fsync", "ftruncate", "replace", "link", "unlink", "mkdir", "chmod")
+WRITE = os.write
+CALLS = ("open", "write", "fsync", "ftruncate", "replace", "unlink", "mkdir", "chmod", "chown")
 
 
 @contextmanager

@@ -17,6 +17,7 @@ COMMANDS = {
     "show": Lazy("show", "Show an entry with all that became of it.", _LOOK),
     "status": Lazy("status", "Say what is pending, and what needs a person.", _LOOK),
     "stats": Lazy("stats", "Say how often the decisions were right, and how sure that is.", _LOOK),
+    "doctor": Lazy("doctor", "Say whether prices, the log and a model answer.", _LOOK),
     "check": Lazy("check", "Find what is wrong in the log file.", _LOOK),
 }
 

@@ -65,8 +65,7 @@ class Group(click.Group):
             return None
         module = import_module(f"tradmem.cli.{self.lazy[cmd_name].module}")
         command: click.Command = getattr(module, cmd_name)
-        if not any(DEBUG in option.opts for option in command.params):
-            command.params.append(_debug_option(hidden=True))
+        _take_debug(command)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -168,6 +167,14 @@ def _debug_option(*, hidden: bool) -> click.Option:
         hidden=hidden,
         help="Show the traceback of a failure.",
     )
+
+
+def _take_debug(command: click.Command) -> None:
+    """Let a command, and those below it, take the flag wherever it stands."""
+    if not any(DEBUG in option.opts for option in command.params):
+        command.params.append(_debug_option(hidden=True))
+    for below in command.commands.values() if isinstance(command, click.Group) else ():
+        _take_debug(below)
 
 
 def _note_debug(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tradmem.cli.output import say
 from tradmem.clock import Clock, system_clock, utc
-from tradmem.errors import PriceError, PriceFault
+from tradmem.errors import PriceError, PriceFault, UsageError
 from tradmem.journal.markdown import MarkdownJournal
 from tradmem.settings import DEFAULT_LOG, Settings
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from tradmem.market.prices import Bars, PriceSource, Span
     from tradmem.memory import Memory
 
-_KEYS = ("OPENAI_API_KEY", "TRADMEM_API_KEY")
+MODEL_VARIABLES = ("TRADMEM_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL")
 _NO_BENCHMARK = "none"
 _DEMO = "demo"
 
@@ -61,7 +62,7 @@ def open_memory(
     return Memory.open(
         log or DEFAULT_LOG,
         prices=open_prices(prices),
-        reflector=open_reflector(reflector),
+        reflector=open_reflector(reflector, log or DEFAULT_LOG),
         settings=settings,
         clock=clock(),
     )
@@ -84,12 +85,30 @@ def open_prices(name: str) -> "PriceSource | None":
     return Closed(FilePrices(name), name)
 
 
-def open_reflector(name: str) -> "Reflector":
-    """A reflector by name; ``auto`` is a model's where a key is set, else the template's."""
-    if name == "openai" or (name == "auto" and any(os.environ.get(key) for key in _KEYS)):
+def open_reflector(name: str, log: str) -> "Reflector":
+    """A reflector by name; its exchanges with a model are kept beside the log.
+
+    ``auto`` asks a model where a key or a server for one is set, else the template writes;
+    so it does where a model is set up half, which is said.
+
+    Raises:
+        UsageError: ``openai`` is asked for, and not set up.
+    """
+    is_set_up = any(os.environ.get(variable) for variable in MODEL_VARIABLES)
+    if name == "openai" or (name == "auto" and is_set_up):
+        from tradmem.lessons.exchanges import Exchanges
         from tradmem.lessons.openai import OpenAIReflector
 
-        return OpenAIReflector()
+        try:
+            return OpenAIReflector(
+                api_key=os.environ.get("TRADMEM_API_KEY"),
+                exchanges=Exchanges(Path(log).with_name("exchanges.jsonl")),
+                clock=clock(),
+            )
+        except UsageError as error:
+            if name == "openai":
+                raise
+            say(f"{error}; until then the template writes the lessons")
     from tradmem.lessons.reflect import TemplateReflector
 
     return TemplateReflector()
@@ -106,22 +125,19 @@ class Closed:
         self._source = source
         self._name = name
 
+    @property
+    def tickers(self) -> tuple[str, ...]:
+        """Those that it has, as far as it tells."""
+        return tuple(getattr(self._source, "tickers", ()))
+
     def fetch(self, spans: "Mapping[str, Span]") -> "dict[str, Bars | PriceError]":
         """See :class:`tradmem.market.prices.PriceSource`."""
-        answers = self._source.fetch(spans)
         return {
-            ticker: _NotThereError(ticker, self._name)
+            ticker: PriceError(PriceFault.NOT_HELD, ticker, self._name)
             if isinstance(found, PriceError) and found.kind is PriceFault.UNKNOWN_SYMBOL
             else found
-            for ticker, found in answers.items()
+            for ticker, found in self._source.fetch(spans).items()
         }
-
-
-class _NotThereError(PriceError):
-    """A ticker that a closed source does not have; it counts as a passing fault."""
-
-    def __init__(self, ticker: str, name: str) -> None:
-        super().__init__(PriceFault.UNREACHABLE, ticker, f"it is not in {name}")
 
 
 def _benchmark(name: str | None) -> str | Mapping[str, str | None] | None:

@@ -29,8 +29,8 @@ _file = click.option(
 @click.option("--agent", default="", metavar="NAME", help="Who decided.")
 @click.option("--horizon", type=int, metavar="N", help="Sessions to hold.")
 @click.option("--decided-at", metavar="INSTANT", help="When exactly, like 2026-01-05T15:04:05Z.")
-@click.option("--recalled", multiple=True, metavar="ID", help="A memory that the decision saw.")
-@click.option("--cited", multiple=True, metavar="ID", help="A memory that the text names.")
+@click.option("--recalled", multiple=True, metavar="ID", help="A memory that it saw; repeatable.")
+@click.option("--cited", multiple=True, metavar="ID", help="A memory that it names; repeatable.")
 @click.option(
     "--on-conflict",
     type=click.Choice(["keep", "revise", "error"]),
@@ -80,6 +80,8 @@ def record(
     )
     _print_stored(done.entry, done.status, as_json=as_json)
     _warn(done.entry, done.status)
+    for warning in done.warnings:
+        say(warning)
 
 
 @click.command()

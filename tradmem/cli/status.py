@@ -52,15 +52,14 @@ class Standing(NamedTuple):
 
     def wanted(self) -> Iterator[str]:
         """What a person should look at, one line each, and how."""
-        patience = counted(_PATIENCE.days, "day")
-        why = f"for over {patience}; `tradmem resolve` says why"
+        patience = f"for over {counted(_PATIENCE.days, 'day')}"
         late = sum(self.now - due > _PATIENCE for _, due in self.overdue)
         if late:
-            yield f"{counted(late, 'decision')} without an outcome, due {why}"
+            yield f"{counted(late, 'decision')} due {patience}, no outcome: see `tradmem resolve`"
         known = [entry.known_at for entry in self.without_lesson if entry.known_at]
         late = sum(self.now - known_at > _PATIENCE for known_at in known)
         if late:
-            yield f"{counted(late, 'outcome')} without a lesson, known {why}"
+            yield f"{counted(late, 'outcome')} known {patience}, no lesson: see `tradmem resolve`"
         for entry in self.given_up:
             yield (
                 f"{_name(entry)} is unresolvable: {entry.reason}; mend its tag, or take note "
@@ -134,7 +133,10 @@ def _name(entry: Entry) -> str:
 
 
 def _files(log: str) -> list[Path]:
-    paths = (Path(log), *open_journal(log).archives())
+    """The log and its archives, below the log's folder as it was given."""
+    journal = open_journal(log)
+    here = journal.path.parent
+    paths = (journal.path, *(here / path.parent.name / path.name for path in journal.archives()))
     return [path for path in paths if path.exists()]
 
 

@@ -5,15 +5,16 @@ import re
 
 from tradmem.clock import parse_date, parse_instant
 from tradmem.journal.tagline import percent
-from tradmem.journal.tally import Judgement
+from tradmem.journal.tally import SILENT, Judgement
 from tradmem.journal.verdicts import Figures, sample_of
 from tradmem.model import Rating
 
+_SILENT = "|".join(sorted(SILENT)).encode()
 _BLOCK = re.compile(
     rb"\s*\[([0-9-]{10}) \| ([^|\]\s]+) \| (\w+) \| ([+-][0-9.]+%) \| ([+-][0-9.]+%|n/a)"
     rb" \| ([0-9]+)d \| resolved:[0-9-]{10}\]\r?\n"
     rb'<!-- tradmem: (\{"v":1,[^\n]*"rating":"(\w+)"[^\n]*)\r?\n'
-    rb'((?:<!-- tradmem: \{"add":"(?:outcome|reflection)",[^\n]*\} -->\r?\n)+)\r?\n'
+    rb'((?:<!-- tradmem: \{"add":"(?:outcome|%b)",[^\n]*\} -->\r?\n)+)\r?\n' % _SILENT
 )
 _OUTCOME = re.compile(rb'<!-- tradmem: (\{"add":"outcome",[^\n]*\}) -->')
 _DECIDED = re.compile(rb'"decided_at":"([^"]+)"')

@@ -28,6 +28,7 @@ _NEWLINE = 10
 _PENDING, _KNOWN = b" pending]", b" resolved:"
 _REVISION = b'"revision":'
 _SECTION = b"\nREFLECTION:"
+_HASH = re.compile(rb'"lesson":"([0-9a-f]{64})"')
 _LESSON, _OUTCOME = b'"add":"reflection"', b'"add":"outcome"'
 
 # The end of a block, and the tag and id of the next one where it is as we write it.
@@ -40,7 +41,7 @@ _NEXT = re.compile(rb"<!-- ENTRY_END -->[ \t\r]*(?:\n|\Z)()(?:" + _HEAD + rb")?"
 _DATE = slice(1, 11)
 _TICKER_AT = len(b"[2026-01-05 | ")
 
-Verdicts = tuple[tuple[int, list[Judgement]], ...]
+Verdicts = list[tuple[bytes, list[Judgement]]]
 
 
 class Index:
@@ -201,13 +202,20 @@ class Index:
             number = bisect_right(self.starts, base + at) - 1
             if number >= 0:
                 self._revised.add((self.date_of(number), self.ticker_of(number)))
-                self._judged, self._verdicts = {}, {}
             at = data.find(_REVISION, at + 1)
 
     def _extend(self, first: int, data: bytes, base: int) -> None:
         """Bring what was derived up to date with the blocks from ``first`` on."""
         if first == len(self.tags):
             return
+        self._derive(first, data, base)
+        for number in range(first, len(self.tags)) if self._judged else ():
+            if self.may_be_replaced(number):
+                day, ticker = self.date_of(number).decode(), self.ticker_of(number).decode()
+                for other in self.numbers_of(day, ticker):
+                    self._judged.pop(other, None)
+
+    def _derive(self, first: int, data: bytes, base: int) -> None:
         if self._by_day is None and self._unfinished is None and not self._orders:
             return
         for number in range(first, len(self.tags)):
@@ -218,9 +226,9 @@ class Index:
                 self._by_day.setdefault((day, ticker), []).append(number)
             if self._unfinished is not None and self._may_be_due(number, data, base):
                 self._unfinished.add(number)
+            self._verdicts.pop(ticker, None)
             if self.tags[number][-21:-11] != _KNOWN:
                 continue
-            self._verdicts.pop(ticker, None)
             for key in (b"", ticker):
                 if key in self._orders:
                     insort(self._orders[key], (self.tags[number][-11:-1], number))
@@ -330,7 +338,7 @@ class Index:
         return found
 
     def verdicts(self, descriptor: int, ticker: str) -> Verdicts:
-        """The verdicts on a ticker by block; the same object until something changes.
+        """The verdicts on a ticker by id; the same object until something changes.
 
         Those on forgotten entries are there, those on replaced revisions are not.
         """
@@ -340,9 +348,26 @@ class Index:
             for _, number in self.order(ticker):
                 if number not in self._judged:
                     self._judged[number] = self._judge(descriptor, number)
-                found.append((number, self._judged[number]))
-            self._verdicts[key] = tuple(found)
+                found.append((self.ids[number], self._judged[number]))
+            self._verdicts[key] = found
         return self._verdicts[key]
+
+    def lessons(self, descriptor: int) -> dict[str, str]:
+        """By the normalised hash of a lesson, the id of the block that says it first."""
+        content, found = self.content(descriptor), dict[str, str]()
+        for match in _HASH.finditer(content):
+            number = bisect_right(self.starts, match.start()) - 1
+            if number >= 0 and self.ids[number]:
+                found.setdefault(match[1].decode(), self.ids[number].decode())
+        return found
+
+    def tickers(self) -> set[str]:
+        """The tickers of all blocks."""
+        return {self.ticker_of(n).decode() for n, name in enumerate(self.ids) if name}
+
+    def common(self, other: "Index") -> set[bytes]:
+        """The ids that stand in both files."""
+        return self._by_id.keys() & other._by_id.keys()  # noqa: SLF001 - of its own kind
 
     def _judge(self, descriptor: int, number: int) -> list[Judgement]:
         if number not in self._entries and not self.may_be_replaced(number):
@@ -373,6 +398,11 @@ class Index:
             raw = self.raw(descriptor, number)
             self._entries[number] = read_block(raw, archived=self.archived).entry
         return self._entries[number]
+
+    def has_entry(self, descriptor: int, name: bytes) -> bool:
+        """Whether an entry with this id stands in the file."""
+        number = self._by_id.get(name)
+        return number is not None and self.entry(descriptor, number) is not None
 
     def raw(self, descriptor: int, number: int) -> bytes:
         """The bytes of a block."""

@@ -4,7 +4,7 @@ import operator
 import os
 import re
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from datetime import date as Date  # noqa: N812 - `date` is the name of a field elsewhere
@@ -25,6 +25,7 @@ from tradmem.journal.base import (
 from tradmem.journal.block import fold_now, read_block
 from tradmem.journal.format import amend, opening, parse, render
 from tradmem.journal.index import Index, Verdicts, open_to_read
+from tradmem.journal.mending import mended
 from tradmem.journal.rotation import choose, preamble, splice
 from tradmem.journal.selection import Wanted, select
 from tradmem.journal.tally import Tally
@@ -365,8 +366,7 @@ class MarkdownJournal:
             log = held.descriptor(self._log)
 
             def is_in_log(name: str) -> bool:
-                number = self._log.number(name)
-                return number is not None and self._log.entry(log, number) is not None
+                return self._log.has_entry(log, name.encode())
 
             found = self._log.latest(log, limit)
             # An archive holds the decisions of one year, so older ones cannot be wanted.
@@ -424,11 +424,11 @@ class MarkdownJournal:
                 return index.entry(descriptor, number)
 
             found = select([self._log], entry, wanted)
-            if not wanted.sure_without_archive(self._log, len(found)):
+            if not wanted.sure_without_archive(self._log, found):
                 indexes = [self._log, *self._all_archives(held)]
                 if len(indexes) > 1:
                     found = select(indexes, entry, wanted)
-        return found
+        return found.entries
 
     def counts(self, ticker: str, as_of: datetime) -> tuple[Counts, ...]:
         """See :class:`~tradmem.journal.base.Journal`."""
@@ -442,15 +442,31 @@ class MarkdownJournal:
         before, tally = self._tallies.get(ticker, ([], Tally()))
         if len(before) == len(found) and all(map(operator.is_, before, found)):
             return tally
-        tally = Tally(
-            judgement
-            for index, verdicts in zip(indexes, found, strict=True)
-            for number, judgements in verdicts
-            if index is self._log or self._log.number(index.ids[number].decode()) is None
-            for judgement in judgements
-        )
+        tally, log = Tally(), held.descriptor(self._log)
+        for index, verdicts in zip(indexes, found, strict=True):
+            twice = index.common(self._log) if index.archived else set()
+            here = {name for name in twice if self._log.has_entry(log, name)}
+            for name, judgements in verdicts:
+                if name not in here:
+                    tally.add(judgements)
         self._tallies[ticker] = (found, tally)
         return tally
+
+    def lessons(self) -> Mapping[str, str]:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        with self._reading() as held:
+            found: dict[str, str] = {}
+            # What is archived was said earlier; later years do not replace earlier ones.
+            for index in (*reversed(self._all_archives(held)), self._log):
+                found = index.lessons(held.descriptor(index)) | found
+        return found
+
+    def tickers(self) -> set[str]:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        with self._reading() as held:
+            return set().union(
+                *(index.tickers() for index in (self._log, *self._all_archives(held)))
+            )
 
     def problems(self) -> list[Problem]:
         """See :class:`~tradmem.journal.base.Journal`."""
@@ -473,6 +489,37 @@ class MarkdownJournal:
                 if not index.archived:
                     here = {entry.id for entry in log.entries}
         return problems
+
+    def mend(self, *, dry_run: bool = False) -> dict[str, tuple[bytes, bytes]]:
+        """Mend what can be mended without a choice, see :func:`mended`.
+
+        Args:
+            dry_run: only say what would be done.
+
+        Returns:
+            By file, its content before and after, where they differ.
+
+        Raises:
+            LogError: a file cannot be read or written; nothing was changed in it.
+        """
+        changes: dict[str, tuple[bytes, bytes]] = {}
+        if not self._real.exists():
+            return changes
+        with self._reading() if dry_run else self._writing() as held:
+            for index in (self._log, *self._all_archives(held)):
+                before = bytes(index.content(held.descriptor(index)))
+                after = mended(before, str(index.path))
+                if after == before:
+                    continue
+                changes[self._shown(index)] = (before, after)
+                if not dry_run:
+                    try:
+                        self._replace(held, index, [after])
+                    except _OvertakenError:
+                        raise self._overtaken() from None
+                    index.forget()
+                    held.open(index)
+        return changes
 
     def where(self, entry_id: str) -> str:
         """The file and line of an entry's tag, as ``path:line``; empty if no entry has the id."""

@@ -2,12 +2,13 @@
 
 import threading
 from bisect import bisect_left, insort
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import date as Date  # noqa: N812 - `date` is the name of a field elsewhere
 from datetime import datetime
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from tradmem.errors import LogBusy, UnknownEntry
 from tradmem.journal.base import (
@@ -40,6 +41,7 @@ class RamJournal:
         self._orders: dict[str, list[tuple[bytes, int]]] = {"": []}
         self._unfinished: dict[int, None] = {}
         self._tallies: dict[str, Tally] = {}
+        self._lessons: dict[str, str] = {}
         self._threads = threading.RLock()
         self._resolver = threading.Lock()
 
@@ -65,6 +67,7 @@ class RamJournal:
             number = self._numbers[entry.id] = len(self._entries)
             self._entries.append(entry)
             self._days.setdefault((entry.date, entry.ticker), []).append(number)
+            self._hear(entry.recorded.extra, entry.id)
             self._file(number, entry)
             if stored is Stored.REVISED:
                 self._tallies.pop(entry.ticker, None)
@@ -85,10 +88,15 @@ class RamJournal:
                     self._unfile(number, entry)
                     now = fold_now(entry.recorded, (*entry.additions, addition))
                     self._entries[number] = now
+                    self._hear(addition.data, name)
                     self._file(number, now)
                     if addition.kind not in SILENT:
                         self._count(entry, now)
             return [self._entries[self._numbers[name]] for name, _ in additions]
+
+    def _hear(self, data: Mapping[str, Any], name: str) -> None:
+        if "lesson" in data:
+            self._lessons.setdefault(str(data["lesson"]), name)
 
     def _count(self, before: Entry, now: Entry) -> None:
         """Keep the counts of a ticker; only what came anew is counted."""
@@ -169,7 +177,7 @@ class RamJournal:
             limit=limit,
         )
         with self._threads:
-            return select([self], RamJournal._recallable, wanted)
+            return select([self], RamJournal._recallable, wanted).entries
 
     def _recallable(self, number: int) -> Entry | None:
         entry = self._entries[number]
@@ -204,6 +212,15 @@ class RamJournal:
                     for judgement in judgements(entry)
                 )
             return self._tallies[ticker].as_of(as_of)
+
+    def lessons(self) -> Mapping[str, str]:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        return MappingProxyType(self._lessons)
+
+    def tickers(self) -> set[str]:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        with self._threads:
+            return {ticker for _, ticker in self._days}
 
     def problems(self) -> list[Problem]:
         """See :class:`~tradmem.journal.base.Journal`: there is nothing to go wrong."""

@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import NamedTuple
 
 from tradmem.journal.verdicts import SIDED, UNRATED, Counts, Sample, Sums, block_of, samples
-from tradmem.model import Act, Entry, known
+from tradmem.model import GOVERNING, Act, Entry, known
 
-SILENT = (Act.REFLECTION, Act.REMARK, Act.FORGET)  # acts that no verdict depends on
+SILENT = GOVERNING | {Act.REFLECTION, Act.REMARK}  # acts that no verdict depends on
 
 
 class Judgement(NamedTuple):
