@@ -14,7 +14,7 @@ _BLOCK = re.compile(
     rb"\s*\[([0-9-]{10}) \| ([^|\]\s]+) \| (\w+) \| ([+-][0-9.]+%) \| ([+-][0-9.]+%|n/a)"
     rb" \| ([0-9]+)d \| resolved:[0-9-]{10}\]\r?\n"
     rb'<!-- tradmem: (\{"v":1,[^\n]*"rating":"(\w+)"[^\n]*)\r?\n'
-    rb'((?:<!-- tradmem: \{"add":"(?:outcome|%b)",[^\n]*\} -->\r?\n)+)\r?\n' % _SILENT
+    rb'((?:<!-- tradmem: \{"add":"(?:outcome|' + _SILENT + rb')",[^\n]*\} -->\r?\n)+)\r?\n'
 )
 _OUTCOME = re.compile(rb'<!-- tradmem: (\{"add":"outcome",[^\n]*\}) -->')
 _DECIDED = re.compile(rb'"decided_at":"([^"]+)"')
