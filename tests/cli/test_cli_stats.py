@@ -8,7 +8,7 @@ import pytest
 from tests.cli.world import MONDAY, SETTLED, one_line
 from tests.lessons.track_cases import DOWN, FLAT, UP, decided, pending, settled
 from tests.lessons.track_cases import MONDAY as FIRST
-from tradmem import Rating
+from tradmem import FilePrices, Memory, Rating
 from tradmem.journal.block import fold_now
 from tradmem.journal.format import render
 
@@ -174,9 +174,7 @@ def test_what_could_flatter_stands_apart(world):
     write(world, entries)
     lines = squeezed(world.run("stats").stdout)
     at = lines.index("Looked at apart, for it could flatter")
-    assert lines[at + 1] == "DECIDED RIGHT WRONG HIT WITHOUT INTERVAL" or lines[at + 1] == (
-        "DECIDED RIGHT WRONG HIT WITHOUT"
-    )
+    assert lines[at + 1] == "DECIDED RIGHT WRONG HIT WITHOUT"
     assert lines[at + 2 : at + 5] == [
         "known by the date alone 1 1 0 100% 50%",
         "recorded after the entry's close 1 1 0 100% 50%",
@@ -240,3 +238,24 @@ def test_a_decision_that_is_not_due_is_told_from_one_that_is(world):
     world.now = MONDAY + timedelta(days=15)
     (overall, *_) = world.json("stats")
     assert (overall["attrition"]["not_due"], overall["attrition"]["open"]) == (1, 1)
+
+
+def test_what_a_resolve_said_of_pending_decisions_is_told_apart(world):
+    world.record("NVDA")
+    world.record("AAPL")
+    lines = world.prices.read_text().splitlines()
+    header = lines[0].split(",")
+    days = [dict(zip(header, line.split(","), strict=True)) for line in lines[1:]]
+    for day in days:
+        if day["date"] >= "2026-01-05":
+            day["AAPL"] = ""
+        if day["date"] == "2026-01-07":
+            day["NVDA"] = "900"
+    rows = [",".join(day[name] for name in header) for day in days]
+    world.prices.write_text("\n".join([lines[0], *rows]) + "\n")
+    world.now = SETTLED
+    memory = Memory.open(world.log, prices=FilePrices(world.prices), clock=world.clock)
+    report = memory.resolve()
+    found = memory.track(report=report).line(5).attrition
+    assert (found.waiting, found.suspect, found.open) == (1, 1, 0)
+    assert memory.track().line(5).attrition.open == 2
