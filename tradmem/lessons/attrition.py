@@ -1,8 +1,9 @@
 """What became of all decisions, what could flatter the rest, and whether one rating is all."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from tradmem.journal.verdicts import SIDED, Sample, longest_of, sums_of
 from tradmem.lessons.rates import Rate, rate_of
@@ -10,7 +11,7 @@ from tradmem.model import Entry, Outcome, Rating, Status
 
 _RECENT, _MOST = 50, 0.8  # decisions looked at, and the share that one rating may have of them
 IMPORTED = "imported"
-Case = tuple[Entry, Outcome, Sample]
+KINDS = ("date_only", "late", "edited", IMPORTED, "stopped")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +51,7 @@ class Apart:
     """Decisions that could flatter the rest, on their own and left out.
 
     Attributes:
-        name: ``date_only``, ``late``, ``edited``, ``imported`` or ``stopped``.
+        name: one of ``KINDS``. Imported is what has no instant of recording, too.
         decided: how many decisions there are of the kind.
         alone: the hit rate of these.
         without: that of all others.
@@ -79,70 +80,85 @@ class Alarm:
     agent: str = ""
 
 
-def attrition(
-    entries: Sequence[Entry],
-    settled: Iterable[Case],
+class Standing(NamedTuple):
+    """One decision at one horizon.
+
+    Attributes:
+        entry: the decision.
+        fate: one of the names that :class:`Attrition` counts.
+        kinds: those of :class:`Apart` that it is of.
+        settled: its outcome and what is counted of it, where it has one at the horizon.
+    """
+
+    entry: Entry
+    fate: str
+    kinds: tuple[str, ...] = ()
+    settled: tuple[Outcome, Sample] | None = None
+
+
+def standing(
+    entry: Entry,
+    settled: tuple[Outcome, Sample] | None,
     *,
-    horizon: int,
-    default_horizon: int,
+    is_own: bool,
     pending: Mapping[str, str],
-) -> Attrition:
-    """What became of decisions at one horizon.
+) -> Standing:
+    """How a decision stands at one horizon.
 
     Args:
-        entries: the decisions.
-        settled: those of them that have an outcome at the horizon.
-        horizon: in sessions.
-        default_horizon: that of a decision which tells none.
+        entry: the decision.
+        settled: its outcome there, if it has one.
+        is_own: whether it was decided for this horizon.
         pending: why an entry is pending, by id: ``not_due``, ``waiting`` or ``suspect``.
     """
-    outcomes = {entry.id: outcome for entry, outcome, _ in settled}
-    fates: Counter[str] = Counter()
-    for entry in entries:
-        own = entry.recorded.horizon or default_horizon
-        if entry.id in outcomes:
-            fates["settled"] += 1
-        elif entry.outcome or own != horizon:
-            fates["elsewhere"] += 1
-        elif entry.status is Status.UNRESOLVABLE:
-            fates["unresolvable"] += 1
-        else:
-            fates[pending.get(entry.id, "open")] += 1
+    if settled:
+        fate = "settled"
+    elif entry.outcome or not is_own:
+        fate = "elsewhere"
+    elif entry.status is Status.UNRESOLVABLE:
+        fate = "unresolvable"
+    else:
+        fate = pending.get(entry.id, "open")
+    return Standing(entry, fate, tuple(_kinds(entry, settled[0] if settled else None)), settled)
+
+
+def _kinds(entry: Entry, outcome: Outcome | None) -> Iterator[str]:
+    recorded = entry.recorded
+    yield from (name for name in ("date_only", "late") if name in recorded.flags)
+    if entry.edited:
+        yield "edited"
+    if recorded.recorded_at is None or IMPORTED in recorded.flags:
+        yield "imported"
+    if outcome and "stopped" in outcome.flags:
+        yield "stopped"
+
+
+def attrition(standings: Collection[Standing]) -> Attrition:
+    """What became of decisions at one horizon."""
     return Attrition(
-        decided=len(entries),
-        unrated=sum(entry.rating is None for entry in entries),
-        stopped=sum("stopped" in outcome.flags for outcome in outcomes.values()),
-        **fates,
+        decided=len(standings),
+        unrated=sum(found.entry.rating is None for found in standings),
+        stopped=sum("stopped" in found.kinds for found in standings),
+        **Counter(found.fate for found in standings),
     )
 
 
-def apart(entries: Sequence[Entry], settled: Sequence[Case]) -> Iterator[Apart]:
+def apart(standings: Collection[Standing]) -> Iterator[Apart]:
     """The kinds of decisions that could flatter the rest, those that there are."""
-    outcomes = {entry.id: outcome for entry, outcome, _ in settled}
-    for name, is_kind in _KINDS.items():
-        kind = {entry.id for entry in entries if is_kind(entry, outcomes.get(entry.id))}
-        if kind:
-            alone = [sample for entry, _, sample in settled if entry.id in kind]
-            others = [sample for entry, _, sample in settled if entry.id not in kind]
-            yield Apart(name=name, decided=len(kind), alone=_hit(alone), without=_hit(others))
+    numbers = Counter(kind for found in standings for kind in found.kinds)
+    for name in KINDS:
+        if name in numbers:
+            yield Apart(
+                name=name,
+                decided=numbers[name],
+                alone=_hit(found for found in standings if name in found.kinds),
+                without=_hit(found for found in standings if name not in found.kinds),
+            )
 
 
-def _hit(found: Sequence[Sample]) -> Rate:
+def _hit(standings: Iterable[Standing]) -> Rate:
+    found = [standing.settled[1] for standing in standings if standing.settled]
     return rate_of(sums_of(found, SIDED, longest_of(found)))
-
-
-def _is_imported(entry: Entry) -> bool:
-    """Whether a decision came from elsewhere: a log without identities, or an import."""
-    return entry.recorded.recorded_at is None or IMPORTED in entry.recorded.flags
-
-
-_KINDS: dict[str, Callable[[Entry, Outcome | None], bool]] = {
-    "date_only": lambda entry, _: "date_only" in entry.recorded.flags,
-    "late": lambda entry, _: "late" in entry.recorded.flags,
-    "edited": lambda entry, _: bool(entry.edited),
-    "imported": lambda entry, _: _is_imported(entry),
-    "stopped": lambda _, outcome: outcome is not None and "stopped" in outcome.flags,
-}
 
 
 def alarms(entries: Sequence[Entry]) -> Iterator[Alarm]:

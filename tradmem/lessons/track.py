@@ -14,17 +14,27 @@ from tradmem.journal.tagline import UNRATED
 from tradmem.journal.verdicts import (
     ALWAYS_BUY,
     HOLDS,
+    Sample,
     block_of,
     count,
     longest_of,
     samples,
     sums_of,
 )
-from tradmem.lessons.attrition import Alarm, Apart, Attrition, Case, alarms, apart, attrition
+from tradmem.lessons.attrition import (
+    Alarm,
+    Apart,
+    Attrition,
+    Standing,
+    alarms,
+    apart,
+    attrition,
+    standing,
+)
 from tradmem.lessons.chance import Skill, skill
 from tradmem.lessons.hits import Track, track_from
 from tradmem.lessons.rates import THIRD, Mean, Rate, mean_of, rate_of
-from tradmem.model import NOTHING, Entry, Rating
+from tradmem.model import NOTHING, Entry, Outcome, Rating
 
 
 class Group(StrEnum):
@@ -131,19 +141,29 @@ def track(
         pending: why an entry is pending, by id: ``not_due``, ``waiting`` or ``suspect``.
     """
     decisions = _decisions(entries)
-    settled: dict[int, dict[str, Case]] = defaultdict(dict)
+    settled: dict[int, dict[str, tuple[Outcome, Sample]]] = defaultdict(dict)
     horizons: Counter[int] = Counter()
+    own: dict[str, int] = {}
     for entry in decisions:
         for outcome, sample in zip(entry.outcomes, samples(entry), strict=False):
-            settled[sample.horizon][entry.id] = (entry, outcome, sample)
+            settled[sample.horizon][entry.id] = (outcome, sample)
             horizons[sample.horizon] += 0
-        own = entry.outcome.horizon if entry.outcome else entry.recorded.horizon
-        horizons[own or default_horizon] += 1
+        told = entry.outcome.horizon if entry.outcome else entry.recorded.horizon
+        own[entry.id] = told or default_horizon
+        horizons[own[entry.id]] += 1
     groups = list(_groups(decisions))
     lines: list[Line] = []
     for horizon in sorted(horizons, key=lambda horizon: (-horizons[horizon], horizon)):
-        of = _Horizon(horizon, settled[horizon], default_horizon, pending)
-        lines += (of.line(group, name, members) for group, name, members in groups)
+        found = settled[horizon]
+        standings = {
+            entry.id: standing(
+                entry, found.get(entry.id), is_own=own[entry.id] == horizon, pending=pending
+            )
+            for entry in decisions
+        }
+        for group, name, members in groups:
+            its = [standings[entry.id] for entry in members]
+            lines.append(_line(horizon, (group, name), its, standings.values()))
     return TrackRecord(lines=tuple(lines), alarms=tuple(alarms(decisions)))
 
 
@@ -170,59 +190,52 @@ def _groups(decisions: Sequence[Entry]) -> Iterator[tuple[Group, str, list[Entry
             yield group, name, found[name]
 
 
-@dataclass(frozen=True, slots=True)
-class _Horizon:
-    """What all lines at one horizon share."""
-
-    horizon: int
-    settled: Mapping[str, Case]
-    default_horizon: int
-    pending: Mapping[str, str]
-
-    def line(self, group: Group, name: str, members: Sequence[Entry]) -> Line:
-        """The record of some of the decisions."""
-        cases = [self.settled[entry.id] for entry in members if entry.id in self.settled]
-        found = [sample for _, _, sample in cases]
-        is_rating = group is Group.RATING
-        pool = [sample for _, _, sample in self.settled.values()] if is_rating else found
-        longest = longest_of(found)
-        track = track_from(count(self.horizon, found), count(self.horizon, pool))
-        hold = rate_of(sums_of(found, HOLDS, longest), THIRD)
-        is_hold = is_rating and name == Rating.HOLD
-        rate, chance = (hold, track.hold_chance) if is_hold else (track.hit, track.chance)
-        return Line(
-            horizon=self.horizon,
-            group=group,
-            name=name,
-            track=track,
-            hold=hold,
-            always_buy=rate_of(sums_of(pool, ALWAYS_BUY, longest_of(pool))),
-            **_means(cases, longest),
-            skill=None if any(sample.is_raw for sample in pool) else skill(rate, chance),
-            attrition=self._attrition(members, cases),
-            apart=tuple(apart(members, cases)),
-        )
-
-    def _attrition(self, members: Sequence[Entry], cases: Iterable[Case]) -> Attrition:
-        return attrition(
-            members,
-            cases,
-            horizon=self.horizon,
-            default_horizon=self.default_horizon,
-            pending=self.pending,
-        )
+def _line(
+    horizon: int,
+    subject: tuple[Group, str],
+    standings: Sequence[Standing],
+    everything: Iterable[Standing],
+) -> Line:
+    """The record of some of the decisions; beside one rating, chance deals among all of them."""
+    group, name = subject
+    is_rating = group is Group.RATING
+    found = _samples(standings)
+    pool = _samples(everything) if is_rating else found
+    longest = longest_of(found)
+    track = track_from(count(horizon, found), count(horizon, pool))
+    hold = rate_of(sums_of(found, HOLDS, longest), THIRD)
+    is_hold = is_rating and name == Rating.HOLD
+    rate, chance = (hold, track.hold_chance) if is_hold else (track.hit, track.chance)
+    return Line(
+        horizon=horizon,
+        group=group,
+        name=name,
+        track=track,
+        hold=hold,
+        always_buy=rate_of(sums_of(pool, ALWAYS_BUY, longest_of(pool))),
+        **_means(standings, longest),
+        skill=None if any(sample.is_raw for sample in pool) else skill(rate, chance),
+        attrition=attrition(standings),
+        apart=tuple(apart(standings)),
+    )
 
 
-def _means(cases: Iterable[Case], longest: int) -> dict[str, Mean]:
-    found: dict[str, list[tuple[int, float]]] = defaultdict(list)
-    for entry, outcome, sample in cases:
-        if entry.rating is None:
+def _samples(standings: Iterable[Standing]) -> list[Sample]:
+    return [found.settled[1] for found in standings if found.settled]
+
+
+def _means(standings: Iterable[Standing], longest: int) -> dict[str, Mean]:
+    means = ("score", "alpha", "ahead", "raw_return")
+    values: dict[str, list[tuple[int, float]]] = {name: [] for name in means}
+    for found in standings:
+        if not found.settled or found.entry.rating is None:
             continue
+        outcome, sample = found.settled
         block, alpha = block_of(sample.entry, longest), outcome.alpha
-        found["raw_return"].append((block, outcome.raw_return))
+        values["raw_return"].append((block, outcome.raw_return))
         if alpha is not None:
-            score = entry.rating.exposure * alpha
-            found["score"].append((block, score))
-            found["alpha"].append((block, alpha))
-            found["ahead"].append((block, score - alpha))
-    return {name: mean_of(found[name]) for name in ("score", "alpha", "ahead", "raw_return")}
+            score = found.entry.rating.exposure * alpha
+            values["score"].append((block, score))
+            values["alpha"].append((block, alpha))
+            values["ahead"].append((block, score - alpha))
+    return {name: mean_of(values[name]) for name in means}
