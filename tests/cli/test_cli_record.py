@@ -24,6 +24,7 @@ def test_today_is_the_exchanges_date(world):
     assert days == {"600519.SH": 6, "NVDA": 5}
 
 
+@pytest.mark.leaky
 def test_every_option_reaches_the_entry(world):
     seen = world.json("note", "Mind the lock-up.", "--ticker", "NVDA")[0]["id"]
     world.run(
@@ -181,7 +182,7 @@ def test_a_forgotten_entry_is_hidden_from_recall_and_stays_in_the_log(world):
     [
         (["deadbeef", "--reason", "x"], 1, "no entry has the id deadbeef"),
         (["deadbeef"], 2, "missing option '--reason'"),
-        (["deadbeef", "--reason", " "], 2, "forgetting needs a reason"),
+        (["deadbeef", "--reason", " "], 2, "there is no reason"),
     ],
 )
 def test_forgetting_needs_an_entry_and_a_reason(world, words, status, told):

@@ -52,6 +52,7 @@ def test_what_it_had_seen_and_what_has_seen_it_are_listed(told):
     assert found["where"] == told.memory.journal.where(told.first)
 
 
+@pytest.mark.leaky
 def test_a_memory_that_the_log_does_not_hold_is_counted(world):
     world.memory.record("NVDA", "2026-01-05", "x", rating="Buy", recalled=["0123456789ab"])
     assert "1 entry that this log does not hold" in world.run("show", "last").stdout
@@ -90,6 +91,7 @@ def test_as_of_shows_an_entry_as_it_stood_then(told):
     assert "there is no entry" in one_line(result)
 
 
+@pytest.mark.leaky
 def test_the_history_tells_each_act_with_its_instant(told):
     told.run("forget", told.first, "--reason", "a fluke")
     history = told.run("show", told.first).stdout.partition("History\n")[2].splitlines()
