@@ -1,5 +1,7 @@
 """How the property tests run, and an audit of every log that a test makes."""
 
+import os
+
 import pytest
 from hypothesis import settings
 
@@ -40,7 +42,8 @@ def audited(request, monkeypatch):
 def is_small(journal):
     if not isinstance(journal, MarkdownJournal):
         return True
-    return not journal.path.is_file() or journal.path.stat().st_size < LARGE
+    there = os.path.isfile(journal.path)  # noqa: PTH113 - Path.is_file raises for a long name
+    return not there or journal.path.stat().st_size < LARGE
 
 
 def found(memory):
