@@ -1,5 +1,7 @@
 """``record``, ``note`` and ``forget``: what is stored, what is said, what is refused."""
 
+from datetime import timedelta
+
 import pytest
 
 from tests.cli.world import MONDAY, SETTLED, one_line
@@ -26,7 +28,9 @@ def test_today_is_the_exchanges_date(world):
 
 @pytest.mark.leaky
 def test_every_option_reaches_the_entry(world):
+    world.now = MONDAY - timedelta(days=7)
     seen = world.json("note", "Mind the lock-up.", "--ticker", "NVDA")[0]["id"]
+    world.now = MONDAY
     world.run(
         *("record", "NVDA", "Down from here.", "--date", "2026-01-02", "--rating", "sell"),
         *("--agent", "bear", "--horizon", "20", "--decided-at", "2026-01-02T15:00:00Z"),
