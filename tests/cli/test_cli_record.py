@@ -178,7 +178,7 @@ def test_a_forgotten_entry_is_hidden_from_recall_and_stays_in_the_log(world):
     assert world.run("recall", "NVDA").stdout == ""
     entry = world.memory.get(name)
     assert (entry.hidden, entry.note) == (True, "A rumour.")
-    assert "Forgotten   it was wrong" in world.run("show", name).stdout
+    assert "Forgotten    it was wrong" in world.run("show", name).stdout
 
 
 @pytest.mark.parametrize(

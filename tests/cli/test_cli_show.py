@@ -37,7 +37,7 @@ def test_an_outcome_is_told_with_both_legs_their_dates_and_the_band(told):
     assert (
         f"alpha {outcome.alpha:+.1%} against a band of ±{outcome.band:.1%}: right" in result.stdout
     )
-    assert "Known       2026-01-12 23:00 UTC" in result.stdout
+    assert "Known        2026-01-12 23:00 UTC" in result.stdout
     assert "Lesson (template)" in result.stdout
     assert "A thesis on NVDA." in result.stdout
 
@@ -46,7 +46,7 @@ def test_what_it_had_seen_and_what_has_seen_it_are_listed(told):
     later = told.run("show", told.second).stdout
     assert told.first in later.partition("It had seen")[2]
     assert "Cites" in later
-    assert "Due         2026-01-21 23:00 UTC" in later
+    assert "Due          2026-01-21 23:00 UTC" in later
     earlier = told.run("show", told.first).stdout
     assert told.second in earlier.partition("Seen by")[2]
     found = told.json("show", told.first)[0]
@@ -103,7 +103,7 @@ def test_the_history_tells_each_act_with_its_instant(told):
         *["2026-01-13 12:00 UTC"] * 2,
         "2026-01-13 12:01 UTC",
     ]
-    assert history[-1].endswith("hidden from recall: a fluke")
+    assert history[-1].endswith("forgotten: a fluke")
 
 
 def test_a_note_and_an_unresolvable_one_say_what_they_are(world):
@@ -118,7 +118,7 @@ def test_a_note_and_an_unresolvable_one_say_what_they_are(world):
     world.resolve()
     page = world.run("show", "AAPL").stdout
     assert page.startswith("2026-01-05 AAPL Buy  unresolvable  ")
-    assert "Given up    no close of AAPL from 2026-01-05" in page
+    assert "Given up     no close of AAPL from 2026-01-05" in page
 
 
 def test_without_a_benchmark_the_return_is_judged(world):
@@ -126,7 +126,7 @@ def test_without_a_benchmark_the_return_is_judged(world):
     world.now = SETTLED
     world.resolve("--benchmark", "none")
     page = world.run("show", "last").stdout
-    assert "Alpha       n/a, there is no benchmark" in page
+    assert "Alpha        n/a, there is no benchmark" in page
     assert "return +" in page
     assert ": wrong (outside it)" in page
 
@@ -134,7 +134,7 @@ def test_without_a_benchmark_the_return_is_judged(world):
 def test_a_hand_edit_is_told(told):
     text = told.log.read_text()
     told.log.write_text(text.replace("| NVDA | Sell | pending", "| NVDA | Hold | pending"))
-    assert "Edited      rating, by hand in the file" in told.run("show", told.second).stdout
+    assert "Edited       rating, by hand in the file" in told.run("show", told.second).stdout
 
 
 @pytest.mark.parametrize(
