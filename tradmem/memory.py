@@ -27,6 +27,7 @@ from tradmem.lessons.consolidate import LEAST
 from tradmem.lessons.filing import COMPARED
 from tradmem.lessons.recall import Recall, recall
 from tradmem.lessons.reflect import Reflector, TemplateReflector
+from tradmem.lessons.track import TrackRecord, track
 from tradmem.model import (
     MARKET,
     Act,
@@ -590,6 +591,39 @@ class Memory:
             if (wanted is None or entry.ticker == wanted)
             and (state is None or entry.status is state)
         ]
+
+    def track(
+        self,
+        as_of: AsOf = None,
+        *,
+        tickers: Iterable[str] = (),
+        agents: Iterable[str] = (),
+        since: Date | str | None = None,
+        until: Date | str | None = None,
+    ) -> TrackRecord:
+        """How good the decisions were, by ticker, rating and agent, and how sure that is.
+
+        Args:
+            as_of: from what was known then; now by default.
+            tickers: only these; all by default.
+            agents: only these; all by default.
+            since: only decisions of this date or later.
+            until: only decisions of this date or earlier.
+        """
+        instant = as_instant(as_of, self._now())
+        names, makers = {check_ticker(ticker) for ticker in tickers}, set(agents)
+        first = Date.min if since is None else parse_date(since)
+        last = Date.max if until is None else parse_date(until)
+        entries = [
+            entry
+            for entry in self.entries(as_of=instant)
+            if first <= entry.date <= last
+            and (not names or entry.ticker in names)
+            and (not makers or entry.agent in makers)
+        ]
+        dues = ((entry.id, self.due(entry)) for entry in entries)
+        pending = {name: "not_due" for name, due in dues if due and due > instant}
+        return track(entries, default_horizon=self.settings.horizons[0], pending=pending)
 
     def history(self, entry_id: str) -> tuple[Event, ...]:
         """Everything that ever happened to an entry, in order, with its instants and actors.

@@ -15,6 +15,7 @@ COMMANDS = {
     "log": Lazy("log", "List decisions, the newest first.", _LOOK),
     "show": Lazy("show", "Show an entry with all that became of it.", _LOOK),
     "status": Lazy("status", "Say what is pending, and what needs a person.", _LOOK),
+    "stats": Lazy("stats", "Say how often the decisions were right, and how sure that is.", _LOOK),
     "doctor": Lazy("doctor", "Say whether prices, the log and a model answer.", _LOOK),
     "history": Lazy("history", "Print everything that ever happened to an entry.", _LOOK),
     "check": Lazy("check", "Find what is wrong in the log file.", _LOOK),

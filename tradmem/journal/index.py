@@ -10,7 +10,6 @@ import re
 import time
 from bisect import bisect_right, insort
 from collections.abc import Callable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,7 +17,8 @@ from tradmem.journal import files
 from tradmem.journal.base import is_replaced, newest_revisions
 from tradmem.journal.block import read_block
 from tradmem.journal.format import check_encoding
-from tradmem.journal.tally import Judgement, Tally, glance, judgements
+from tradmem.journal.glance import glance
+from tradmem.journal.tally import Judgement, judgements
 from tradmem.model import Entry, Status
 
 _BINARY = getattr(os, "O_BINARY", 0)
@@ -40,6 +40,8 @@ _FIRST = re.compile(_HEAD)
 _NEXT = re.compile(rb"<!-- ENTRY_END -->[ \t\r]*(?:\n|\Z)()(?:" + _HEAD + rb")?")
 _DATE = slice(1, 11)
 _TICKER_AT = len(b"[2026-01-05 | ")
+
+Verdicts = list[tuple[bytes, list[Judgement]]]
 
 
 class Index:
@@ -78,7 +80,7 @@ class Index:
         self._orders: dict[bytes, list[tuple[bytes, int]]] = {}
         self._unfinished: set[int] | None = None
         self._judged: dict[int, list[Judgement]] = {}
-        self._tallies: dict[bytes, Tally] = {}
+        self._verdicts: dict[bytes, Verdicts] = {}
         self._revised: set[tuple[bytes, bytes]] = set()
 
     # Staying up to date
@@ -206,7 +208,6 @@ class Index:
         """Bring what was derived up to date with the blocks from ``first`` on."""
         if first == len(self.tags):
             return
-        self._tallies = {}
         self._derive(first, data, base)
         for number in range(first, len(self.tags)) if self._judged else ():
             if self.may_be_replaced(number):
@@ -225,8 +226,11 @@ class Index:
                 self._by_day.setdefault((day, ticker), []).append(number)
             if self._unfinished is not None and self._may_be_due(number, data, base):
                 self._unfinished.add(number)
+            self._verdicts.pop(ticker, None)
+            if self.tags[number][-21:-11] != _KNOWN:
+                continue
             for key in (b"", ticker):
-                if key in self._orders and self.tags[number][-21:-11] == _KNOWN:
+                if key in self._orders:
                     insort(self._orders[key], (self.tags[number][-11:-1], number))
 
     def _may_be_due(self, number: int, data: bytes, base: int) -> bool:
@@ -259,7 +263,7 @@ class Index:
 
     def changed(self, entries: dict[int, Entry]) -> None:
         """Take over what some blocks are about to hold; ``forget`` it if that fails."""
-        self._orders, self._by_day, self._tallies = {}, None, {}
+        self._orders, self._by_day, self._verdicts = {}, None, {}
         for number, entry in entries.items():
             self.put(number, entry)
             self._judged.pop(number, None)
@@ -333,6 +337,21 @@ class Index:
                 found.append(entry)
         return found
 
+    def verdicts(self, descriptor: int, ticker: str) -> Verdicts:
+        """The verdicts on a ticker by id; the same object until something changes.
+
+        Those on forgotten entries are there, those on replaced revisions are not.
+        """
+        key = ticker.encode()
+        if key not in self._verdicts:
+            found = []
+            for _, number in self.order(ticker):
+                if number not in self._judged:
+                    self._judged[number] = self._judge(descriptor, number)
+                found.append((self.ids[number], self._judged[number]))
+            self._verdicts[key] = found
+        return self._verdicts[key]
+
     def lessons(self, descriptor: int) -> dict[str, str]:
         """By the normalised hash of a lesson, the id of the block that says it first."""
         content, found = self.content(descriptor), dict[str, str]()
@@ -349,31 +368,6 @@ class Index:
     def common(self, other: "Index") -> set[bytes]:
         """The ids that stand in both files."""
         return self._by_id.keys() & other._by_id.keys()  # noqa: SLF001 - of its own kind
-
-    def tally(
-        self, descriptor: int, ticker: str, without: AbstractSet[bytes] = frozenset()
-    ) -> Tally:
-        """The verdicts on a ticker; forgotten entries count, replaced revisions do not.
-
-        Args:
-            descriptor: the open file.
-            ticker: whose verdicts are wanted.
-            without: ids that are counted elsewhere.
-        """
-        key = ticker.encode()
-        if key in self._tallies and not without:
-            return self._tallies[key]
-        found: list[Judgement] = []
-        for _, number in self.order(ticker):
-            if self.ids[number] in without:
-                continue
-            if number not in self._judged:
-                self._judged[number] = self._judge(descriptor, number)
-            found += self._judged[number]
-        tally = Tally(found)
-        if not without:
-            self._tallies[key] = tally
-        return tally
 
     def _judge(self, descriptor: int, number: int) -> list[Judgement]:
         if number not in self._entries and not self.may_be_replaced(number):

@@ -1,5 +1,6 @@
 """The journal in one markdown file that a person can read, edit and put under git."""
 
+import operator
 import os
 import re
 import threading
@@ -23,12 +24,13 @@ from tradmem.journal.base import (
 )
 from tradmem.journal.block import fold_now, read_block
 from tradmem.journal.format import amend, opening, parse, render
-from tradmem.journal.index import Index, open_to_read
+from tradmem.journal.index import Index, Verdicts, open_to_read
 from tradmem.journal.mending import mended
 from tradmem.journal.rotation import choose, preamble, splice
 from tradmem.journal.selection import Wanted, select
-from tradmem.journal.tally import Counts
+from tradmem.journal.tally import Tally
 from tradmem.journal.text import clean
+from tradmem.journal.verdicts import Counts
 from tradmem.model import Addition, Decision, Entry, Problem
 
 _ATTEMPTS = 10  # against a program that writes the log without taking its lock
@@ -128,6 +130,7 @@ class MarkdownJournal:
         self._real = Path(os.path.realpath(self._absolute))
         self._log = Index(self._real)
         self._archives: dict[int, Index] = {}
+        self._tallies: dict[str, tuple[list[Verdicts], Tally]] = {}
         self._has_folder = False
 
     def __repr__(self) -> str:
@@ -427,17 +430,27 @@ class MarkdownJournal:
                     found = select(indexes, entry, wanted)
         return found.entries
 
-    def counts(self, ticker: str, as_of: datetime) -> Counts:
+    def counts(self, ticker: str, as_of: datetime) -> tuple[Counts, ...]:
         """See :class:`~tradmem.journal.base.Journal`."""
         with self._reading() as held:
-            total = Counts()
-            log = held.descriptor(self._log)
-            for index in (self._log, *self._all_archives(held)):
-                twice = index.common(self._log) if index.archived else set()
-                here = {name for name in twice if self._log.has_entry(log, name)}
-                found = index.tally(held.descriptor(index), ticker, here).as_of(as_of)
-                total = Counts(*map(sum, zip(total, found, strict=True)))
-        return total
+            return self._tally(held, ticker).as_of(as_of)
+
+    def _tally(self, held: _Held, ticker: str) -> Tally:
+        """The verdicts on a ticker in all files, counted again only where one has changed."""
+        indexes = (self._log, *self._all_archives(held))
+        found = [index.verdicts(held.descriptor(index), ticker) for index in indexes]
+        before, tally = self._tallies.get(ticker, ([], Tally()))
+        if len(before) == len(found) and all(map(operator.is_, before, found)):
+            return tally
+        tally, log = Tally(), held.descriptor(self._log)
+        for index, verdicts in zip(indexes, found, strict=True):
+            twice = index.common(self._log) if index.archived else set()
+            here = {name for name in twice if self._log.has_entry(log, name)}
+            for name, judgements in verdicts:
+                if name not in here:
+                    tally.add(judgements)
+        self._tallies[ticker] = (found, tally)
+        return tally
 
     def lessons(self) -> Mapping[str, str]:
         """See :class:`~tradmem.journal.base.Journal`."""

@@ -22,8 +22,9 @@ from tradmem.journal.base import (
 )
 from tradmem.journal.block import fold_now
 from tradmem.journal.selection import Wanted, select
-from tradmem.journal.tally import Counts, Tally, judgements
+from tradmem.journal.tally import SILENT, Tally, judgements
 from tradmem.journal.text import clean
+from tradmem.journal.verdicts import Counts
 from tradmem.model import Addition, Decision, Entry, Problem, Status
 
 if TYPE_CHECKING:
@@ -68,6 +69,8 @@ class RamJournal:
             self._days.setdefault((entry.date, entry.ticker), []).append(number)
             self._hear(entry.recorded.extra, entry.id)
             self._file(number, entry)
+            if stored is Stored.REVISED:
+                self._tallies.pop(entry.ticker, None)
             return entry, stored
 
     def add(self, additions: Sequence[tuple[str, Addition]]) -> list[Entry]:
@@ -87,7 +90,8 @@ class RamJournal:
                     self._entries[number] = now
                     self._hear(addition.data, name)
                     self._file(number, now)
-                    self._count(entry, now)
+                    if addition.kind not in SILENT:
+                        self._count(entry, now)
             return [self._entries[self._numbers[name]] for name, _ in additions]
 
     def _hear(self, data: Mapping[str, Any], name: str) -> None:
@@ -97,7 +101,7 @@ class RamJournal:
     def _count(self, before: Entry, now: Entry) -> None:
         """Keep the counts of a ticker; only what came anew is counted."""
         tally = self._tallies.get(now.ticker)
-        if tally is None or len(before.outcomes) == len(now.outcomes) == 0:
+        if tally is None:
             return
         old, new = judgements(before), judgements(now)
         if new[: len(old)] == old and not self._is_replaced(now):
@@ -197,7 +201,7 @@ class RamJournal:
         """See :class:`~tradmem.journal.selection.Ordered`."""
         return self._entries[number].ticker.encode()
 
-    def counts(self, ticker: str, as_of: datetime) -> Counts:
+    def counts(self, ticker: str, as_of: datetime) -> tuple[Counts, ...]:
         """See :class:`~tradmem.journal.base.Journal`."""
         with self._threads:
             if ticker not in self._tallies:

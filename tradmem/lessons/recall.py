@@ -12,8 +12,8 @@ from functools import lru_cache
 
 from tradmem.journal.base import Journal
 from tradmem.journal.tagline import UNRATED, percent
+from tradmem.lessons.hits import line_of
 from tradmem.lessons.reflect import lesson_hash
-from tradmem.lessons.track import track_of
 from tradmem.model import MARKET, Entry, Status
 
 _OPEN = "<past_decisions>"
@@ -98,7 +98,7 @@ def recall(
         else []
     )
     shown = [*same, *(_Shown(entry=entry, is_same=False) for entry in others)]
-    track = track_of(journal, ticker, as_of).line(ticker)
+    track = line_of(journal, ticker, as_of)
     text, kept, dropped = _fit(shown, track, ticker, as_of, budget)
     return Recall(
         text=text,
