@@ -110,11 +110,11 @@ class Index:
             return False
 
     def _last_stands(self, descriptor: int) -> bool:
-        return _read(descriptor, self.size - len(self._last), len(self._last)) == self._last
+        return self._read(descriptor, self.size - len(self._last), len(self._last)) == self._last
 
     def _remember(self, descriptor: int, stamp: tuple[int, ...]) -> None:
         self.size = stamp[-1]
-        self._last = _read(descriptor, max(0, self.size - _TAIL), min(self.size, _TAIL))
+        self._last = self._read(descriptor, max(0, self.size - _TAIL), min(self.size, _TAIL))
         self._stamp, self._is_young = stamp, _is_young(stamp)
 
     def _scan(self, descriptor: int, size: int) -> None:
@@ -124,7 +124,7 @@ class Index:
         parsed at once. This loop is what opening a large log costs.
         """
         base, first = self.end, len(self.tags)
-        data = _read(descriptor, base, size - base)
+        data = self._read(descriptor, base, size - base)
         if base == 0:
             check_encoding(data, str(self.path))
         tags, ids, starts = self.tags, self.ids, self.starts
@@ -153,7 +153,7 @@ class Index:
             self._find_newline(descriptor, data, base)
 
     def _find_newline(self, descriptor: int, data: bytes, base: int) -> None:
-        crlf, lines = self._lines or (0, _read(descriptor, 0, base).count(b"\n"))
+        crlf, lines = self._lines or (0, self._read(descriptor, 0, base).count(b"\n"))
         end = self.end - base
         crlf += data.count(b"\r\n", 0, end)
         lines += data.count(b"\n", 0, end)
@@ -255,7 +255,7 @@ class Index:
             moved = [start + shift for start in self.starts[number + 1 : following + 1]]
             self.starts[number + 1 : following + 1] = moved
         self.end += shift
-        stamp = _stamp_of(os.fstat(descriptor))
+        stamp = _stamp_of(os.fstat(descriptor)) if descriptor >= 0 else (-1,)
         if stamp[-1] == self.size + shift and not self._lines:
             self._remember(descriptor, stamp)
         else:  # somebody was faster, or lines have to be counted again
@@ -322,7 +322,7 @@ class Index:
     def unfinished(self, descriptor: int) -> list[Entry]:
         """The entries that are pending or settled and not replaced, in file order."""
         if self._unfinished is None:
-            data = _read(descriptor, 0, self.size)
+            data = self._read(descriptor, 0, self.size)
             self._unfinished = {
                 number
                 for number in range(len(self.tags))
@@ -407,15 +407,15 @@ class Index:
     def raw(self, descriptor: int, number: int) -> bytes:
         """The bytes of a block."""
         start = self.starts[number]
-        return _read(descriptor, start, self._end_of(number) - start)
+        return self._read(descriptor, start, self._end_of(number) - start)
 
     def content(self, descriptor: int) -> bytes:
         """All bytes of the file."""
-        return _read(descriptor, 0, self.size)
+        return self._read(descriptor, 0, self.size)
 
     def tail(self, descriptor: int) -> bytes:
         """The text after the last delimiter."""
-        return _read(descriptor, self.end, self.size - self.end)
+        return self._read(descriptor, self.end, self.size - self.end)
 
     def latest(
         self, descriptor: int, limit: int, dropped: Callable[[str], bool] = lambda _: False
@@ -443,6 +443,12 @@ class Index:
             entry = self.entry(descriptor, number)
             if entry:
                 yield number, entry
+
+    def _read(self, descriptor: int, start: int, length: int) -> bytes:
+        try:
+            return _pread(descriptor, start, length)
+        except OSError as error:
+            files.refuse("read", self.path, error)
 
     def span(self, number: int) -> tuple[int, int]:
         """Where a block begins and ends, in bytes."""
@@ -483,7 +489,7 @@ def open_to_read(path: Path) -> int | None:
         files.refuse("read", path, error)
 
 
-def _read(descriptor: int, start: int, length: int) -> bytes:
+def _pread(descriptor: int, start: int, length: int) -> bytes:
     """Bytes of a file, fewer only where it ends."""
     if length <= 0:
         return b""

@@ -13,7 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Self
 
-from tradmem.errors import LogBusy, LogError, UnknownEntry
+from tradmem.errors import LogBusy, LogError, UnknownEntry, UsageError
 from tradmem.journal import files
 from tradmem.journal.base import (
     MayRevise,
@@ -76,11 +76,11 @@ class _Held:
         index.refresh(descriptor)
         return descriptor
 
-    def reopen(self, index: Index) -> int | None:
+    def reopen(self, index: Index) -> int:
         """The descriptor of a file that we replaced, whose index follows from what we wrote."""
         self.close(index)
-        self._open[index] = descriptor = open_to_read(index.path)
-        return descriptor
+        self._open[index] = open_to_read(index.path)
+        return self.descriptor(index)
 
     def close(self, index: Index) -> None:
         """Close a file; some systems let nobody replace one that is open."""
@@ -116,6 +116,8 @@ class MarkdownJournal:
         timeout: float = 30,
     ) -> None:
         self.path = Path(path)
+        if "\0" in str(self.path):
+            raise UsageError(f"{str(self.path)!r} is no path; take the NUL out of it")
         self._absolute = self.path.absolute()
         self.max_resolved = max_resolved
         self.horizons = tuple(horizons)
@@ -248,14 +250,20 @@ class MarkdownJournal:
             index.changed(entries)
             moved = self._rotate(held, content, blocks) if index is self._log else set()
             self._replace(held, index, splice(index, content, blocks, moved))
-            now = held.reopen(index)
-            if moved or now is None:
+            if moved:
                 index.forget()
             else:
-                index.amended(now, growth)
+                self._follow(held, index, growth)
         except BaseException:
             index.forget()
             raise
+
+    def _follow(self, held: _Held, index: Index, growth: dict[int, int]) -> None:
+        """Let an index follow a rewrite; what fails here fails no write, for that is done."""
+        try:
+            index.amended(held.reopen(index), growth)
+        except LogError:
+            index.forget()
 
     def _content(self, held: _Held, index: Index) -> memoryview:
         """All bytes of a file, just as its index knows them."""
@@ -270,7 +278,6 @@ class MarkdownJournal:
         files.append(descriptor, data, index.path)
         if not files.has_name(descriptor, index.path):
             raise _OvertakenError
-        index.refresh(descriptor)
 
     def _replace(self, held: _Held, index: Index, pieces: Iterable[bytes | memoryview]) -> None:
         """Give a file new content, unless somebody else has changed it since we read it."""
@@ -639,6 +646,8 @@ class MarkdownJournal:
 
     def _year(self, held: _Held, year: int) -> list[Index]:
         """The archive of a year, if it is there."""
+        if not self.archive_folder.is_dir():
+            return []
         index = self._archive(year)
         held.open(index)
         return [index] if held.is_there(index) else []
