@@ -226,7 +226,8 @@ class Index:
                 self._by_day.setdefault((day, ticker), []).append(number)
             if self._unfinished is not None and self._may_be_due(number, data, base):
                 self._unfinished.add(number)
-            self._verdicts.pop(ticker, None)
+            for key in (b"", ticker):
+                self._verdicts.pop(key, None)
             if self.tags[number][-21:-11] != _KNOWN:
                 continue
             for key in (b"", ticker):
