@@ -94,6 +94,11 @@ class Memory:
         settings: Settings | None = None,
         clock: Clock = system_clock,
     ) -> None:
+        if prices is not None and not callable(getattr(prices, "fetch", None)):
+            raise UsageError(
+                f"{type(prices).__name__} is no price source; hand in FramePrices(...), "
+                "FilePrices(...) or an object with a method fetch"
+            )
         self.journal = journal
         self.settings = settings or Settings()
         self.reflector = reflector or TemplateReflector()
@@ -658,7 +663,8 @@ class Memory:
     def _entry(self, entry_id: str) -> Entry:
         entry = self.get(entry_id)
         if entry is None:
-            raise UnknownEntry(f"no entry has the id {entry_id}; `tradmem log` lists them")
+            short = " (write four characters or more)" * (len(entry_id) < _SHORTEST_PREFIX)
+            raise UnknownEntry(f"no entry has the id {entry_id}{short}; `tradmem log` lists them")
         return entry
 
     def _decision_instant(self, ticker: str, as_of: AsOf) -> tuple[datetime, bool]:
