@@ -3,13 +3,13 @@
 import os
 import re
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import date as Date  # noqa: N812 - `date` is the name of a field elsewhere
 from datetime import datetime
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from tradmem.errors import LogError, UnknownEntry
 from tradmem.journal import files
@@ -23,6 +23,8 @@ from tradmem.journal.base import (
 from tradmem.journal.block import read_block
 from tradmem.journal.format import amend, opening, parse, render
 from tradmem.journal.index import Index, open_to_read
+from tradmem.journal.marks import Mark, changed_since, lost_since, mark_of
+from tradmem.journal.passages import Changes
 from tradmem.journal.rotation import choose, preamble, splice
 from tradmem.journal.selection import Wanted, select
 from tradmem.journal.tally import Counts
@@ -356,6 +358,41 @@ class MarkdownJournal:
                 found = index.tally(held.descriptor(index), ticker).as_of(as_of)
                 total = Counts(*map(sum, zip(total, found, strict=True)))
         return total
+
+    def passages(self, mark: Any = None) -> Changes:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        with self._reading() as held:
+            indexes = [*self._all_archives(held), self._log]
+            before: Mark = mark or {}
+            lost = lost_since(before, indexes)
+            wanted = changed_since(before, indexes)
+            wanted += [where for name in lost if (where := self._where(held, name))]
+            passages = {}
+            for index, number in wanted:
+                in_log = self._log.number(index.ids[number].decode()) is not None
+                if number in index.repeats or (index.archived and in_log):
+                    continue
+                if passage := index.passage(held.descriptor(index), number):
+                    passages[passage.id] = passage
+            return Changes(
+                passages=list(passages.values()),
+                gone=[name for name in lost if name not in passages],
+                mark=mark_of(indexes),
+            )
+
+    def get_all(self, ids: Iterable[str], *, replaced: bool = True) -> dict[str, Entry]:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        found = {}
+        with self._reading() as held:
+            for name in ids:
+                where = self._where(held, name)
+                if where is None:
+                    continue
+                index, descriptor = where[0], held.descriptor(where[0])
+                entry = index.entry(descriptor, where[1])
+                if entry and (replaced or not index.is_replaced(descriptor, where[1])):
+                    found[name] = entry
+        return found
 
     def problems(self) -> list[Problem]:
         """See :class:`~tradmem.journal.base.Journal`."""

@@ -2,12 +2,12 @@
 
 import threading
 from bisect import bisect_left, insort
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import date as Date  # noqa: N812 - `date` is the name of a field elsewhere
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tradmem.errors import LogBusy, UnknownEntry
 from tradmem.journal.base import (
@@ -20,6 +20,7 @@ from tradmem.journal.base import (
     place,
 )
 from tradmem.journal.block import fold_now
+from tradmem.journal.passages import Changes, passage_of
 from tradmem.journal.selection import Wanted, select
 from tradmem.journal.tally import Counts, Tally, judgements
 from tradmem.journal.text import clean
@@ -39,6 +40,7 @@ class RamJournal:
         self._orders: dict[str, list[tuple[bytes, int]]] = {"": []}
         self._unfinished: dict[int, None] = {}
         self._tallies: dict[str, Tally] = {}
+        self._touched: list[int] = []
         self._threads = threading.RLock()
         self._resolver = threading.Lock()
 
@@ -64,6 +66,7 @@ class RamJournal:
             number = self._numbers[entry.id] = len(self._entries)
             self._entries.append(entry)
             self._days.setdefault((entry.date, entry.ticker), []).append(number)
+            self._touched.append(number)
             self._file(number, entry)
             return entry, stored
 
@@ -82,6 +85,7 @@ class RamJournal:
                     self._unfile(number, entry)
                     now = fold_now(entry.recorded, (*entry.additions, addition))
                     self._entries[number] = now
+                    self._touched.append(number)
                     self._file(number, now)
                     self._count(entry, now)
             return [self._entries[self._numbers[name]] for name, _ in additions]
@@ -200,6 +204,19 @@ class RamJournal:
                     for judgement in judgements(entry)
                 )
             return self._tallies[ticker].as_of(as_of)
+
+    def passages(self, mark: Any = None) -> Changes:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        with self._threads:
+            numbers = dict.fromkeys(self._touched[mark or 0 :])
+            found = [passage_of(self._entries[number]) for number in numbers]
+            return Changes(passages=found, mark=len(self._touched))
+
+    def get_all(self, ids: Iterable[str], *, replaced: bool = True) -> dict[str, Entry]:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        with self._threads:
+            found = (self.get(name) for name in ids)
+            return {e.id: e for e in found if e and (replaced or not self._is_replaced(e))}
 
     def problems(self) -> list[Problem]:
         """See :class:`~tradmem.journal.base.Journal`: there is nothing to go wrong."""
