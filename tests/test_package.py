@@ -21,7 +21,7 @@ ORDER = [
     {"journal", "market"},
     {"lessons"},
     {"settings"},
-    {"resolving", "rows"},
+    {"resolving", "rows", "filters", "searching"},
     {"memory"},
     {"nodes", "briefing"},
     {"policies"},

@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tradmem.clock import AsOf, Clock, as_instant, parse_date, parse_instant, system_clock, utc
 from tradmem.errors import UnknownEntry, UsageError
+from tradmem.filters import entry_test
 from tradmem.journal.base import Journal, OnConflict, Stored
 from tradmem.journal.markdown import MarkdownJournal
 from tradmem.lessons.recall import Recall, recall
 from tradmem.lessons.reflect import Reflector, TemplateReflector
+from tradmem.lessons.search import SearchIndex
 from tradmem.model import (
     MARKET,
     Act,
@@ -32,6 +34,7 @@ from tradmem.model import (
 from tradmem.rating import parse_rating
 from tradmem.resolving import Progress, ResolveReport, Run
 from tradmem.rows import COLUMNS, as_row
+from tradmem.searching import accepting, search
 from tradmem.settings import DEFAULT_LOG, Settings, check_horizon
 
 if TYPE_CHECKING:
@@ -83,6 +86,7 @@ class Memory:
         self.reflector = reflector or TemplateReflector()
         self.clock = clock
         self._prices = prices
+        self._index: SearchIndex | None = None
 
     @classmethod
     def open(
@@ -121,6 +125,13 @@ class Memory:
 
             self._prices = YahooPrices(aliases=self.settings.aliases)
         return self._prices
+
+    @property
+    def index(self) -> SearchIndex:
+        """The full-text index over the journal, built by the first search."""
+        if self._index is None:
+            self._index = SearchIndex(self.journal)
+        return self._index
 
     # Deciding
 
@@ -386,7 +397,7 @@ class Memory:
             as_of: as they stood then; now by default.
             archived: whether to look into the archive too.
         """
-        wanted = None if ticker is None else MARKET if ticker == MARKET else check_ticker(ticker)
+        wanted = _ticker(ticker)
         state = None if status is None else _choice(Status, status, "status")
         entries: Iterable[Entry] = self.journal.entries(archived=archived)
         if as_of is not None:
@@ -398,6 +409,52 @@ class Memory:
             if (wanted is None or entry.ticker == wanted)
             and (state is None or entry.status is state)
         ]
+
+    def search(
+        self,
+        query: str = "",
+        *,
+        ticker: str | None = None,
+        where: Mapping[str, Any] | None = None,
+        since: Date | str | None = None,
+        until: Date | str | None = None,
+        as_of: AsOf = None,
+        limit: int | None = 20,
+        archived: bool = True,
+    ) -> list[Entry]:
+        """The entries whose texts hold all the words of a query, the newest first.
+
+        Where no entry holds all of them: those that hold the most, by how rare the words
+        are. Looked into are decision, lesson, note, tags and ticker, each as it stood.
+
+        Args:
+            query: words in any script, and phrases in quotation marks; whatever else is in
+                it is mere text. An empty one finds everything that the rest lets through.
+            ticker: only this one.
+            where: only what passes this filter, see :mod:`tradmem.filters`.
+            since: only what carries this date or a later one.
+            until: only what carries this date or an earlier one.
+            as_of: as the entries stood then; now by default.
+            limit: at most this many; None for all.
+            archived: whether to look into the archive too.
+
+        Raises:
+            UsageError: no such ticker or date, or a filter that cannot be.
+        """
+        instant = None if as_of is None else as_instant(as_of, self._now())
+        return search(
+            self.index,
+            query,
+            as_of=instant,
+            limit=limit,
+            accepts=accepting(
+                ticker=_ticker(ticker),
+                since=None if since is None else parse_date(since),
+                until=None if until is None else parse_date(until),
+                archived=archived,
+            ),
+            passes=entry_test(where),
+        ).entries
 
     def frame(self) -> "pd.DataFrame":
         """One row per entry, in the order of :meth:`entries`; returns are fractions."""
@@ -444,6 +501,10 @@ class Memory:
             return self._decision_instant(entry.ticker, entry.date)[0]
         except UsageError:  # dated later than today
             return entry.recorded.known_at
+
+
+def _ticker(name: str | None) -> str | None:
+    return name if name in (None, MARKET) else check_ticker(str(name))
 
 
 def _agent(name: str) -> str:

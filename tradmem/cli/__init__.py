@@ -14,6 +14,7 @@ COMMANDS = {
     "note": Lazy("record", "Store a lesson or a remark of your own.", _DAILY),
     "forget": Lazy("record", "Hide an entry from recall.", _DAILY),
     "log": Lazy("log", "List decisions, the newest first.", _LOOK),
+    "search": Lazy("search", "Find the entries that hold some words, the newest first.", _LOOK),
     "show": Lazy("show", "Show an entry with all that became of it.", _LOOK),
     "status": Lazy("status", "Say what is pending, and what needs a person.", _LOOK),
     "check": Lazy("check", "Find what is wrong in the log file.", _LOOK),

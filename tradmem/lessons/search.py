@@ -57,7 +57,7 @@ class Texts:
     """A few texts to look into for words, each named by its place."""
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
-        self._table = _table()
+        self._table = full_text_table()
         rows = ((place, spaced(text)) for place, text in enumerate(texts))
         self._table.executemany("INSERT INTO passages (rowid, text) VALUES (?, ?)", rows)
 
@@ -82,7 +82,7 @@ class SearchIndex:
         self._start_over()
 
     def _start_over(self) -> None:
-        self.table = _table()
+        self.table = full_text_table()
         self.rows: dict[int, Row] = {}
         self._numbers: dict[str, int] = {}
         self.order: list[int] = []
@@ -297,14 +297,18 @@ def number_of(since: datetime, sequence: int) -> int:
     return ((since - _START) // _SECOND << _BITS) + (sequence & ((1 << _BITS) - 1))
 
 
-def _table() -> sqlite3.Connection:
-    """An empty full-text table that keeps no texts, only where which words are.
+def full_text_table(*, keep: bool = False) -> sqlite3.Connection:
+    """A connection with an empty full-text table ``passages``.
+
+    Args:
+        keep: whether it keeps the texts too, beside where which words are.
 
     Raises:
         TradmemError: this Python's SQLite has no FTS5.
     """
     table = sqlite3.connect(":memory:", check_same_thread=False)
-    options = f"content='', columnsize=0, tokenize='{TOKENIZER}'"
+    options = "" if keep else "content='', columnsize=0, "
+    options += f"tokenize='{TOKENIZER}'"
     try:
         table.execute(f"CREATE VIRTUAL TABLE passages USING fts5(text, {options})")
     except sqlite3.OperationalError as error:

@@ -1,0 +1,100 @@
+"""Searching: which entries hold some words, as of any instant, and pass a filter."""
+
+from collections.abc import Callable, Iterable, Iterator
+from datetime import date as Date  # noqa: N812 - `date` is the name of a parameter elsewhere
+from datetime import datetime
+from itertools import islice
+from typing import NamedTuple
+
+from tradmem.lessons.search import Row, SearchIndex, View
+from tradmem.lessons.words import Term, asked_for
+from tradmem.model import Entry
+
+_AT_ONCE = 64  # entries that are read before the next are looked at
+
+
+class Found(NamedTuple):
+    """What a search found.
+
+    Attributes:
+        entries: as they stood.
+        terms: what was looked for.
+        whole: whether each entry holds all of it.
+    """
+
+    entries: list[Entry]
+    terms: list[Term]
+    whole: bool = True
+
+
+def search(
+    index: SearchIndex,
+    query: str,
+    *,
+    as_of: datetime | None = None,
+    limit: int | None = None,
+    accepts: Callable[[Row], bool] = lambda _: True,
+    passes: Callable[[Entry], bool] = lambda _: True,
+) -> Found:
+    """The entries that hold all the words of a query, the newest first; all for an empty one.
+
+    Where none holds all of them: those that hold some, by how rare these are.
+
+    Args:
+        index: over the journal.
+        query: words, and phrases in quotation marks; anything else in it is mere text.
+        as_of: aware UTC; None for everything that is stored.
+        limit: at most this many; None for all.
+        accepts: what a cheap look tells of an entry.
+        passes: the full test, asked only of what was found so far.
+
+    """
+    terms = asked_for(query)
+    if query.strip() and not terms:
+        return Found([], terms)
+    with index.view(as_of) as view:
+        keys = view.holding(*terms) if terms else view.keys()
+        found = _entries(view, _newest(view, filter(_test(view, accepts), keys)), passes)
+        whole = list(islice(found, limit))
+        if whole or len(terms) < 2:
+            return Found(whole, terms)
+        close = filter(_test(view, accepts), _closest(view, terms))
+        return Found(list(islice(_entries(view, close, passes), limit)), terms, whole=False)
+
+
+def accepting(
+    *, ticker: str | None, since: Date | None, until: Date | None, archived: bool
+) -> Callable[[Row], bool]:
+    """What a row of the index has to be: of a ticker, within dates, wherever it may stand."""
+    first = since.isoformat() if since else None
+    last = until.isoformat() if until else None
+    return lambda row: (
+        (ticker is None or row.ticker == ticker)
+        and (first is None or row.day >= first)
+        and (last is None or row.day <= last)
+        and (archived or not row.archived)
+    )
+
+
+def _test(view: View, accepts: Callable[[Row], bool]) -> Callable[[int], bool]:
+    return lambda key: accepts(view.row(key))
+
+
+def _newest(view: View, keys: Iterable[int]) -> list[int]:
+    return sorted(keys, key=lambda key: (view.row(key).day, key), reverse=True)
+
+
+def _closest(view: View, terms: list[Term]) -> list[int]:
+    """What holds some of the words: by their weight, then the newest first."""
+    scores: dict[int, float] = {}
+    for word in view.rarest(terms, most=len(terms)):
+        for key in word.keys:
+            scores[key] = scores.get(key, 0.0) + word.weight
+    return sorted(scores, key=lambda key: (scores[key], view.row(key).day, key), reverse=True)
+
+
+def _entries(view: View, keys: Iterable[int], passes: Callable[[Entry], bool]) -> Iterator[Entry]:
+    """The entries of some keys in their order, read in batches."""
+    left = iter(keys)
+    while batch := list(islice(left, _AT_ONCE)):
+        yield from filter(passes, view.entries(batch).values())
