@@ -189,6 +189,8 @@ def sound_lesson(body, language="en"):
 
 def _message(play, body):  # noqa: PLR0911, PLR0912
     """The message that a play answers with, and why it finished."""
+    if play == "ready":
+        return {"content": '{"word": "ready"}'}, "stop"
     text = sound_lesson(body)
     answer = {"reflection": text, "links": [1], "tags": ["Earnings Beat", "momentum"]}
     opposite = "wrong" if "right" in _fact(body, "Verdict").split(",")[0] else "right"

@@ -370,3 +370,47 @@ def test_the_resolver_is_alone(journal):
     memory = Memory(journal, prices=two_weeks(), clock=Clock("2026-01-05T15:00"))
     with journal.resolving(), pytest.raises(LogBusy):
         memory.resolve()
+
+
+def test_a_memory_that_is_handed_out_is_what_opens_without_a_log(tmp_path, monkeypatch):
+    """A graph that opens its own memory then works with its caller's log, prices and clock."""
+    monkeypatch.setenv("TRADMEM_LOG", str(tmp_path / "other.md"))
+    mine = Memory(RamJournal(), prices=two_weeks(), clock=Clock("2026-01-05T15:00"))
+    with mine.handed_out():
+        inside = Memory.open()
+        own = Memory.open(tmp_path / "named.md", clock=Clock("2026-01-06T15:00"))
+    assert (inside.journal, inside.prices, inside.clock) == (mine.journal, mine.prices, mine.clock)
+    assert own.journal.path == tmp_path / "named.md"
+    assert own.clock() != mine.clock()
+    assert Memory.open().journal.path == tmp_path / "other.md"
+
+
+def test_a_pending_decision_says_when_it_is_due(journal):
+    clock = Clock("2026-01-05T15:00")
+    memory = Memory(journal, prices=two_weeks(), clock=clock)
+    entry = memory.record("NVDA", "2026-01-05", "Rating: Buy").entry
+    assert memory.due(entry) == datetime(2026, 1, 12, 23, tzinfo=UTC)
+    assert memory.due(memory.record("BTC-USD", "2026-01-05", "Buy.").entry) == datetime(
+        2026, 1, 11, 2, tzinfo=UTC
+    )
+    clock.set("2026-01-13T12:00")
+    memory.resolve(tickers=["NVDA"])
+    assert memory.due(memory.get(entry.id)) is None
+
+
+def test_a_stated_horizon_far_beyond_the_judged_one_is_told(journal):
+    memory = Memory(journal, clock=Clock("2026-01-05T15:00"))
+    done = memory.record("NVDA", "2026-01-05", "Rating: Buy\nTime horizon: 6-12 months")
+    assert done.entry.recorded.extra["stated_horizon"] == 126
+    assert "126 sessions" in done.warnings[0]
+    near = memory.record("AAPL", "2026-01-05", "Rating: Buy\nHorizon: 2 weeks")
+    assert near.entry.recorded.extra["stated_horizon"] == 10
+    assert near.warnings == ()
+    own = memory.record("AMD", "2026-01-05", "Rating: Buy\nHorizon: 6 months", horizon=126)
+    assert own.warnings == ()
+
+
+def test_an_unknown_market_is_told(journal):
+    memory = Memory(journal, clock=Clock("2026-01-05T15:00"))
+    (warning,) = memory.record("EQNR.OL", "2026-01-05", "Rating: Buy").warnings
+    assert "EQNR.OL" in warning

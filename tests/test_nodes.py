@@ -185,7 +185,7 @@ def test_another_resolver_of_the_same_log_stops_nothing(tmp_path):
     with MarkdownJournal(tmp_path / "memory.md").resolving():
         found = node({})
     assert found["resolved"] == []
-    assert "in use by another process" in found["notices"][0]
+    assert "by another process" in found["notices"][0]
     assert node({})["resolved"] == [first["entry_id"]]
 
 

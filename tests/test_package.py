@@ -17,7 +17,7 @@ ORDER = [
     {"errors"},
     {"clock"},
     {"model"},
-    {"rating", "rating_words"},
+    {"rating", "stated"},
     {"journal", "market"},
     {"lessons"},
     {"settings"},
@@ -25,9 +25,11 @@ ORDER = [
     {"memory"},
     {"nodes", "briefing"},
     {"policies"},
+    {"model_policy"},
     {"agent"},
     {"plugin", "study", "demo"},
     {"cli"},
+    {"__main__"},
 ]
 # What each room may import from outside; the rest of the package stays with the standard library.
 THIRD_PARTY = {
@@ -43,7 +45,8 @@ THIRD_PARTY = {
     },
     "lessons": {"filelock", "openai", "httpx2", "rapidfuzz", "sentencex", "wordllama"},
     "memory": {"pandas"},
-    "agent": {"langgraph", "openai"},
+    "settings": {"platformdirs"},
+    "agent": {"langgraph", "typing_extensions"},
     "demo": {"pandas"},
     "study": {"altair", "matplotlib", "numpy", "pandas", "vl_convert"},
     "plugin": {"langchain_core", "langgraph", "mcp"},

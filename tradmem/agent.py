@@ -6,7 +6,9 @@ It is as small as an agent can be, so that it can be read as an example: the nod
 :mod:`tradmem.nodes` around a brief and a policy. A policy of your own is one function.
 """
 
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
+import os
+import sys
+from typing import TYPE_CHECKING, Any, NotRequired
 
 from tradmem.briefing import Brief, Move, brief
 from tradmem.clock import parse_instant
@@ -14,6 +16,7 @@ from tradmem.errors import UsageError
 from tradmem.lessons.track import track_record
 from tradmem.memory import Memory
 from tradmem.model import check_ticker
+from tradmem.model_policy import KEYS, model_policy
 from tradmem.nodes import (
     Node,
     State,
@@ -23,6 +26,11 @@ from tradmem.nodes import (
     resolve_node,
 )
 from tradmem.policies import Call, Policy, Situation, momentum_policy
+
+if sys.version_info >= (3, 12):
+    from typing import TypedDict
+else:  # a server asks pydantic for the schema of the state, which refuses the older one
+    from typing_extensions import TypedDict
 
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
@@ -38,6 +46,7 @@ __all__ = [
     "brief",
     "build_graph",
     "default_policy",
+    "model_policy",
     "momentum_policy",
 ]
 
@@ -48,6 +57,7 @@ class AgentInput(TypedDict):
     Attributes:
         ticker: in any case.
         date: of the decision, ISO, in the zone of the ticker's exchange; today by default.
+            A checkpointer keeps it with the thread: there, hand it in each time or never.
     """
 
     ticker: str
@@ -125,8 +135,12 @@ def build_graph(
 
 
 def default_policy() -> Policy:
-    """A language model where a key for one is set, else :func:`momentum_policy`."""
-    return momentum_policy
+    """A language model where a key for one is set, else :func:`momentum_policy`.
+
+    Raises:
+        UsageError: a key is set but no model is named.
+    """
+    return model_policy() if any(map(os.environ.get, KEYS)) else momentum_policy
 
 
 def analyse_node(memory: Memory) -> Node:
@@ -164,6 +178,7 @@ def situation(memory: Memory, state: State) -> Situation:
         ticker=ticker,
         date=decision_date(memory, ticker, state.get("date"), state["as_of"]),
         as_of=as_of,
+        horizon=memory.settings.horizons[0],
         brief=Brief.from_json(state["brief"]),
         memory=state["past_context"],
         memories=tuple(then for entry in found if entry and (then := entry.at(as_of))),

@@ -5,7 +5,9 @@ happened afterwards, in ``market``; what it teaches, in ``lessons``.
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import date as Date  # noqa: N812 - `date` is the name of a parameter here
 from datetime import datetime, timedelta
@@ -17,6 +19,8 @@ from tradmem.errors import UnknownEntry, UsageError
 from tradmem.filters import entry_test
 from tradmem.journal.base import Journal, OnConflict, Stored
 from tradmem.journal.markdown import MarkdownJournal
+from tradmem.journal.text import clean
+from tradmem.lessons.filing import COMPARED
 from tradmem.lessons.recall import Recall, recall
 from tradmem.lessons.reflect import Reflector, TemplateReflector
 from tradmem.lessons.search import SearchIndex
@@ -30,12 +34,13 @@ from tradmem.model import (
     Status,
     check_ticker,
     entry_id,
+    note_id,
 )
-from tradmem.rating import parse_rating
-from tradmem.resolving import Progress, ResolveReport, Run
+from tradmem.resolving import Progress, ResolveReport, Run, filer_of
 from tradmem.rows import COLUMNS, as_row
 from tradmem.searching import accepting, search
 from tradmem.settings import DEFAULT_LOG, Settings, check_horizon
+from tradmem.stated import stated_horizon
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,6 +49,7 @@ if TYPE_CHECKING:
 
 _AGENT_LENGTH = 64
 _SHORTEST_PREFIX = 4
+_FAR = 4  # times the judged horizon, beyond which a stated one is another question
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
@@ -55,10 +61,15 @@ class Recorded:
         entry: the entry that stands for the key now.
         status: ``recorded``, ``unchanged`` (the same again), ``kept`` (another text; the
             first stands) or ``revised``.
+        warnings: what a person should know of it, one line each.
     """
 
     entry: Entry
     status: Stored
+    warnings: tuple[str, ...] = ()
+
+
+_around: ContextVar["Memory | None"] = ContextVar("around", default=None)
 
 
 class Memory:
@@ -96,7 +107,7 @@ class Memory:
         prices: "PriceSource | None" = None,
         reflector: Reflector | None = None,
         settings: Settings | None = None,
-        clock: Clock = system_clock,
+        clock: Clock | None = None,
     ) -> "Memory":
         """The memory in a log, which the first write makes.
 
@@ -107,12 +118,35 @@ class Memory:
             settings: see :class:`Memory`.
             clock: see :class:`Memory`.
         """
+        around = _around.get()
+        if around and log is None:
+            return cls(
+                around.journal,
+                prices=prices or around._prices,  # noqa: SLF001 - another of this class
+                reflector=reflector or around.reflector,
+                settings=settings or around.settings,
+                clock=clock or around.clock,
+            )
         settings = settings or Settings()
         path = log or os.environ.get("TRADMEM_LOG") or DEFAULT_LOG
         journal = MarkdownJournal(
             path, max_resolved=settings.max_resolved, horizons=settings.horizons
         )
+        clock = clock or system_clock
         return cls(journal, prices=prices, reflector=reflector, settings=settings, clock=clock)
+
+    @contextmanager
+    def handed_out(self) -> Iterator[None]:
+        """Within, :meth:`open` without a log gives this memory's parts.
+
+        So whoever runs a graph that opens its own memory decides on which log it works,
+        with which prices and by which clock.
+        """
+        before = _around.set(self)
+        try:
+            yield
+        finally:
+            _around.reset(before)
 
     def __repr__(self) -> str:
         return f"Memory({self.journal!r})"
@@ -121,9 +155,11 @@ class Memory:
     def prices(self) -> "PriceSource":
         """Where closes come from."""
         if self._prices is None:
+            from tradmem.market.cache import CachedPrices  # noqa: PLC0415 - loads pandas
             from tradmem.market.yahoo import YahooPrices  # noqa: PLC0415 - loads pandas
 
-            self._prices = YahooPrices(aliases=self.settings.aliases)
+            source = YahooPrices(aliases=self.settings.aliases)
+            self._prices = CachedPrices(source, self.settings.cache, clock=self.clock)
         return self._prices
 
     @property
@@ -210,7 +246,7 @@ class Memory:
             date=day,
             ticker=ticker,
             text=text,
-            rating=parse_rating(text) if rating is None else _choice(Rating, rating, "rating"),
+            rating=_rating_of(text) if rating is None else _choice(Rating, rating, "rating"),
             agent=_agent(agent),
             decided_at=instant,
             recorded_at=now,
@@ -219,14 +255,28 @@ class Memory:
             recalled_as_of=_recalled_as_of(recalled, recalled_as_of),
             cited=_ids(cited),
             flags=flags,
-            extra=dict(extra or {}),
+            extra=_with_horizon(text, extra or {}),
         )
         entry, stored = self.journal.append(
             decision,
             on_conflict=_choice(OnConflict, on_conflict, "on_conflict"),
             may_revise=self._may_revise,
         )
-        return Recorded(entry=entry, status=stored)
+        return Recorded(entry=entry, status=stored, warnings=tuple(self._warnings(entry)))
+
+    def _warnings(self, entry: Entry) -> Iterator[str]:
+        """What a person should know of a decision that stands."""
+        from tradmem.market.symbols import unknown_market  # noqa: PLC0415 - only where it decides
+
+        stated = entry.recorded.extra.get("stated_horizon")
+        horizon = entry.recorded.horizon
+        if isinstance(stated, int) and horizon and stated > _FAR * horizon:
+            yield (
+                f"the text states a horizon of some {stated} sessions, and is judged after "
+                f"{horizon}; record it with a horizon of its own"
+            )
+        if self.settings.benchmark is None and (unknown := unknown_market(entry.ticker)):
+            yield unknown
 
     def note(
         self, text: str, *, ticker: str | None = None, date: Date | str | None = None
@@ -244,6 +294,7 @@ class Memory:
         """
         now = self._now()
         name = MARKET if ticker in (None, MARKET) else check_ticker(str(ticker))
+        body = clean(text)
         if not text.strip():
             raise UsageError("the note is empty; write what to remember")
         day = now.date() if date is None else parse_date(date)
@@ -256,6 +307,9 @@ class Memory:
             text=text,
             is_note=True,
             recorded_at=now,
+            extra=filer_of(self.journal, now, COMPARED).file_note(
+                body, name, note_id(day, name, body)
+            ),
         )
         entry, stored = self.journal.append(decision)
         return Recorded(entry=entry, status=stored)
@@ -522,6 +576,17 @@ def _recalled_as_of(
     if isinstance(recalled, Recall):
         return recalled.as_of
     return parse_instant(given) if isinstance(given, str) else given and utc(given)
+
+
+def _with_horizon(text: str, extra: Mapping[str, Any]) -> dict[str, Any]:
+    stated = stated_horizon(text)
+    return dict(extra) if stated is None else {"stated_horizon": stated, **extra}
+
+
+def _rating_of(text: str) -> Rating | None:
+    from tradmem.rating import parse_rating  # noqa: PLC0415 - its vocabulary takes a tenth of a second
+
+    return parse_rating(text)
 
 
 def _ids(names: Iterable[str]) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ class Situation:
         ticker: in upper case.
         date: the date of the decision, in the zone of the ticker's exchange.
         as_of: the instant of the recall, aware UTC.
+        horizon: sessions after which the decision will be judged.
         brief: figures from closes.
         memory: the recalled text, for a prompt; empty when there is nothing.
         memories: what it shows, in its order, each as it stood then.
@@ -32,6 +33,7 @@ class Situation:
     ticker: str
     date: Date
     as_of: datetime
+    horizon: int
     brief: Brief
     memory: str
     memories: tuple[Entry, ...]
@@ -121,21 +123,19 @@ def _is_poor(calls: Sequence[Entry]) -> bool:
 
 def _thesis(seen: Brief, year: Move, rating: Rating) -> str:
     """Two to four sentences, a line each: the strength, what the rule says of it, the context."""
-    if year.benchmark is None:
-        compared = f"{seen.ticker} returned {percent(year.own)}."
-    else:
-        compared = (
-            f"{seen.ticker} returned {percent(year.own)}, {seen.benchmark} "
-            f"{percent(year.benchmark)}: a strength of {percent(year.strength)}."
-        )
-    lines = [f"From 250 to 20 sessions ago {compared}", _RULES[rating]]
+    strength = f"{seen.ticker} returned {percent(year.own)} from 250 to 20 sessions ago"
+    if year.benchmark is not None:
+        other = f"{seen.benchmark} {percent(year.benchmark)}"
+        strength += f", {other}: strength {percent(year.strength)}"
+    lines = [f"{strength}.", _RULES[rating]]
     if seen.month and seen.week:
         lines.append(
             f"Since then it moved {_beside(seen.month, seen.benchmark)}, "
             f"and {percent(seen.week.own)} in the last five sessions."
         )
     if seen.from_high is not None and seen.volatility is not None:
-        place = "at" if seen.from_high == 0 else f"{-seen.from_high:.1%} below"
+        away = f"{-seen.from_high:.1%}"
+        place = "at" if away.strip("-") == "0.0%" else f"{away} below"
         lines.append(
             f"It stands {place} its 52-week high; its volatility is {seen.volatility:.0%} a year."
         )

@@ -1,12 +1,22 @@
 """Every setting, in one place."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+
+from platformdirs import user_cache_path
 
 from tradmem.errors import UsageError
 
 DEFAULT_LOG = "logs/memory.md"
 MAX_HORIZON = 2520  # ten years of sessions
+
+
+def default_cache() -> Path:
+    """Where closes are kept: ``TRADMEM_CACHE``, else the user's own folder for caches."""
+    named = os.environ.get("TRADMEM_CACHE")
+    return Path(named) if named else user_cache_path("tradmem", appauthor=False) / "prices"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +33,8 @@ class Settings:
         cross_ticker: memories of other tickers that it shows.
         budget: characters of a recall's text at most.
         related: memories that a reflector may see beside a decision.
+        cache: the folder in which closes from Yahoo are kept; by default ``TRADMEM_CACHE``,
+            else the user's own folder for caches.
 
     Raises:
         UsageError: a value cannot be.
@@ -36,6 +48,7 @@ class Settings:
     cross_ticker: int = 3
     budget: int = 8000
     related: int = 10
+    cache: Path = field(default_factory=default_cache)
 
     def __post_init__(self) -> None:
         if not self.horizons:

@@ -1,6 +1,7 @@
 """Every benchmark, one table after the other."""
 
-from tests.bench import journal
+from tests.bench import journal, resolve
 
 if __name__ == "__main__":
     journal.main()
+    resolve.main()

@@ -17,6 +17,7 @@ COMMANDS = {
     "search": Lazy("search", "Find the entries that hold some words, the newest first.", _LOOK),
     "show": Lazy("show", "Show an entry with all that became of it.", _LOOK),
     "status": Lazy("status", "Say what is pending, and what needs a person.", _LOOK),
+    "doctor": Lazy("doctor", "Say whether prices, the log and a model answer.", _LOOK),
     "check": Lazy("check", "Find what is wrong in the log file.", _LOOK),
 }
 

@@ -1,12 +1,12 @@
 """What is known of one entry, as lines of facts."""
 
 from collections.abc import Iterator
-from datetime import date
+from datetime import date, datetime
 
 from tradmem.cli.layout import Cell, Column, one_line, table
 from tradmem.cli.words import counted, minute
 from tradmem.journal.tagline import percent
-from tradmem.model import Act, Entry, Outcome, Rating, Status, default_band
+from tradmem.model import Act, Entry, Outcome, Rating, band_or_default
 
 _INDENT = "  "
 _LEGS = (
@@ -35,25 +35,31 @@ _FLAGS = {
 }
 
 
-def facts(entry: Entry) -> Iterator[str]:
-    """How a decision came about, and what was done with it since."""
+def facts(entry: Entry, due: datetime | None = None) -> Iterator[str]:
+    """How a decision came about, and what was done with it since.
+
+    Args:
+        entry: the decision or note.
+        due: when its outcome is due, if it waits for one.
+    """
     recorded = entry.recorded
     made_at = recorded.recorded_at if recorded.is_note else recorded.decided_at
     by_date = ", by its date alone" if "date_only" in recorded.flags else ""
     is_late = "late" in recorded.flags
-    reason = entry.reason or "no reason given"
+    forgotten = [a.data.get("reason") for a in entry.additions if a.kind == Act.FORGET]
     known = {
         "Noted" if recorded.is_note else "Decided": minute(made_at) + by_date if made_at else "",
         "Late": "recorded after the close at which it enters" if is_late else "",
         "Agent": recorded.agent,
         "Revision": str(recorded.revision or ""),
         "Horizon": counted(recorded.horizon, "session") if recorded.horizon else "",
+        "Due": minute(due) if due else "",
         "Cites": ", ".join(recorded.cited),
         "Builds on": ", ".join(entry.links),
         "Tags": ", ".join(entry.tags),
         "Edited": ", ".join(entry.edited) + ", by hand in the file" if entry.edited else "",
-        "Forgotten": reason if entry.hidden else "",
-        "Given up": reason if entry.status is Status.UNRESOLVABLE and not entry.hidden else "",
+        "Given up": entry.reason,
+        "Forgotten": str(forgotten[-1] or "no reason given") if forgotten else "",
         "Archived": "it stands in the archive" if entry.archived else "",
     }
     for name, text in known.items():
@@ -111,8 +117,7 @@ def _close(price: float | None) -> str:
 
 def _judged(entry: Entry, outcome: Outcome) -> str:
     """The verdict in words: which figure, against which band."""
-    band = outcome.band
-    band = default_band(entry.ticker, outcome.sessions) if band is None else band
+    band = band_or_default(outcome.band, entry.ticker, outcome.sessions)
     name = "return" if outcome.alpha is None else "alpha"
     figure = f"{name} {percent(outcome.judged)} against a band of ±{band:.1%}"
     verdict = outcome.verdict(entry.rating, entry.ticker)

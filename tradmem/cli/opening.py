@@ -3,12 +3,12 @@
 import os
 from collections.abc import Mapping
 from datetime import datetime
-from glob import escape as glob_escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from tradmem.cli.output import say
 from tradmem.clock import Clock, system_clock, utc
 from tradmem.errors import PriceError, PriceFault, UsageError
 from tradmem.journal.markdown import MarkdownJournal
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from tradmem.market.prices import Bars, PriceSource, Span
     from tradmem.memory import Memory
 
-_KEYS = ("OPENAI_API_KEY", "TRADMEM_API_KEY")
+MODEL_VARIABLES = ("TRADMEM_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL")
 _NO_BENCHMARK = "none"
+_DEMO = "demo"
 
 
 def clock() -> Clock:
@@ -53,11 +54,15 @@ def open_memory(
     """
     from tradmem.memory import Memory
 
+    if prices.lower() == _DEMO and not benchmark:
+        from tradmem.demo import BENCHMARK
+
+        benchmark = BENCHMARK
     settings = Settings(benchmark=_benchmark(benchmark))
     return Memory.open(
         log or DEFAULT_LOG,
         prices=open_prices(prices),
-        reflector=open_reflector(reflector),
+        reflector=open_reflector(reflector, log or DEFAULT_LOG),
         settings=settings,
         clock=clock(),
     )
@@ -71,7 +76,7 @@ def open_prices(name: str) -> "PriceSource | None":
     """
     if name.lower() == "yahoo":
         return None
-    if name.lower() == "demo":
+    if name.lower() == _DEMO:
         from tradmem.demo import demo_prices
 
         return Closed(demo_prices(), "the demo's prices")
@@ -80,12 +85,30 @@ def open_prices(name: str) -> "PriceSource | None":
     return Closed(FilePrices(name), name)
 
 
-def open_reflector(name: str) -> "Reflector":
-    """A reflector by name; ``auto`` is a model's where a key is set, else the template's."""
-    if name == "openai" or (name == "auto" and any(os.environ.get(key) for key in _KEYS)):
+def open_reflector(name: str, log: str) -> "Reflector":
+    """A reflector by name; its exchanges with a model are kept beside the log.
+
+    ``auto`` asks a model where a key or a server for one is set, else the template writes;
+    so it does where a model is set up half, which is said.
+
+    Raises:
+        UsageError: ``openai`` is asked for, and not set up.
+    """
+    is_set_up = any(os.environ.get(variable) for variable in MODEL_VARIABLES)
+    if name == "openai" or (name == "auto" and is_set_up):
+        from tradmem.lessons.exchanges import Exchanges
         from tradmem.lessons.openai import OpenAIReflector
 
-        return OpenAIReflector()
+        try:
+            return OpenAIReflector(
+                api_key=os.environ.get("TRADMEM_API_KEY"),
+                exchanges=Exchanges(Path(log).with_name("exchanges.jsonl")),
+                clock=clock(),
+            )
+        except UsageError as error:
+            if name == "openai":
+                raise
+            say(f"{error}; until then the template writes the lessons")
     from tradmem.lessons.reflect import TemplateReflector
 
     return TemplateReflector()
@@ -102,23 +125,19 @@ class Closed:
         self._source = source
         self._name = name
 
+    @property
+    def tickers(self) -> tuple[str, ...]:
+        """Those that it has, as far as it tells."""
+        return tuple(getattr(self._source, "tickers", ()))
+
     def fetch(self, spans: "Mapping[str, Span]") -> "dict[str, Bars | PriceError]":
         """See :class:`tradmem.market.prices.PriceSource`."""
-        answers = self._source.fetch(spans)
         return {
-            ticker: _NotThereError(ticker, self._name)
+            ticker: PriceError(PriceFault.NOT_HELD, ticker, self._name)
             if isinstance(found, PriceError) and found.kind is PriceFault.UNKNOWN_SYMBOL
             else found
-            for ticker, found in answers.items()
+            for ticker, found in self._source.fetch(spans).items()
         }
-
-
-class _NotThereError(PriceError):
-    """A ticker that a closed source does not have; it counts as a passing fault."""
-
-    def __init__(self, ticker: str, name: str) -> None:
-        super().__init__(PriceFault.UNREACHABLE, ticker)
-        self.args = (f"no prices for {ticker}: {name} does not hold it",)
 
 
 def _benchmark(name: str | None) -> str | Mapping[str, str | None] | None:
@@ -132,19 +151,5 @@ def _benchmark(name: str | None) -> str | Mapping[str, str | None] | None:
 
 
 def is_there(log: str) -> bool:
-    """Whether a log exists; a command that only reads says so where it does not.
-
-    Raises:
-        UsageError: the path cannot be one.
-    """
-    try:
-        return Path(log or DEFAULT_LOG).exists()
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{log[:60]!r} is no path: {error}") from error
-
-
-def archives(log: str) -> list[Path]:
-    """The archive files of a log, the oldest first."""
-    path = Path(log or DEFAULT_LOG)
-    stem = Path(os.path.realpath(path)).stem
-    return sorted((path.parent / "archive").glob(f"{glob_escape(stem)}-[0-9][0-9][0-9][0-9].md"))
+    """Whether a log exists; a command that only reads says so where it does not."""
+    return Path(log or DEFAULT_LOG).exists()

@@ -1,5 +1,6 @@
 """``record``, ``note`` and ``forget``: what people and programs put into the memory."""
 
+import sys
 from collections.abc import Sequence
 
 import click
@@ -28,8 +29,8 @@ _file = click.option(
 @click.option("--agent", default="", metavar="NAME", help="Who decided.")
 @click.option("--horizon", type=int, metavar="N", help="Sessions to hold.")
 @click.option("--decided-at", metavar="INSTANT", help="When exactly, like 2026-01-05T15:04:05Z.")
-@click.option("--recalled", multiple=True, metavar="ID", help="A memory that the decision saw.")
-@click.option("--cited", multiple=True, metavar="ID", help="A memory that the text names.")
+@click.option("--recalled", multiple=True, metavar="ID", help="A memory that it saw; repeatable.")
+@click.option("--cited", multiple=True, metavar="ID", help="A memory that it names; repeatable.")
 @click.option(
     "--on-conflict",
     type=click.Choice(["keep", "revise", "error"]),
@@ -79,6 +80,8 @@ def record(
     )
     _print_stored(done.entry, done.status, as_json=as_json)
     _warn(done.entry, done.status)
+    for warning in done.warnings:
+        say(warning)
 
 
 @click.command()
@@ -132,7 +135,7 @@ def read_text(text: str | None, file: str | None) -> str:
     if text not in (None, "-") and file is not None:
         raise UsageError("there are two texts, an argument and a file; give one of them")
     if text == "-" or (file == "-" and text is None):
-        name, data = "standard input", click.get_binary_stream("stdin").read()
+        name, data = "standard input", sys.stdin.buffer.read()
     elif file is not None:
         name, data = file, _read_file(file)
     elif text is not None:

@@ -4,6 +4,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 
 import click
 
@@ -25,7 +26,7 @@ _WHY = ("waiting", "suspect", "failed", "unresolvable")
 
 @click.command()
 @click.argument("tickers", nargs=-1, metavar="[TICKER]...")
-@click.option("--lessons/--no-lessons", default=True, help="Whether to have lessons written.")
+@click.option("--reflect/--no-reflect", default=True, help="Whether to have lessons written.")
 @click.option("--accept", multiple=True, metavar="ID", help="A suspect outcome to take as it is.")
 @click.option("--retry-unresolvable", is_flag=True, help="Ask again for what was given up.")
 @click.option("--recheck", is_flag=True, help="Ask again for all outcomes; store what differs.")
@@ -45,7 +46,7 @@ _WHY = ("waiting", "suspect", "failed", "unresolvable")
 def resolve(
     *,
     tickers: tuple[str, ...],
-    lessons: bool,
+    reflect: bool,
     accept: tuple[str, ...],
     retry_unresolvable: bool,
     recheck: bool,
@@ -59,8 +60,9 @@ def resolve(
 ) -> int:
     """Settle what has come due, and write the lessons.
 
-    Prints what was settled, what is not due yet, and what failed and why. Exit status 1
-    if something failed: it stays as it was, and is tried again next time.
+    Of all tickers, or only of those that are named. Prints what was settled, what is not
+    due yet, and what failed and why. Exit status 1 if something failed: it stays as it
+    was, and is tried again next time.
     """
     memory = open_memory(log, prices=prices, benchmark=benchmark, reflector=reflector)
     instant = as_instant(as_of, now())
@@ -70,7 +72,7 @@ def resolve(
             report = memory.resolve(
                 instant,
                 tickers or None,
-                reflect=lessons,
+                reflect=reflect,
                 accept=accept,
                 retry_unresolvable=retry_unresolvable,
                 recheck=recheck,
@@ -83,7 +85,7 @@ def resolve(
         say(f"nothing to resolve in {log} as of {minute(instant)}")
     else:
         write(f"{log} as of {minute(instant)}: {summary(report)}")
-        for line in digest(report):
+        for line in digest(report, instant):
             write(line)
     return FAILED if report.failed else DONE
 
@@ -102,8 +104,8 @@ def summary(report: ResolveReport) -> str:
     return ", ".join(parts) or "nothing to do"
 
 
-def digest(report: ResolveReport) -> Iterator[str]:
-    """What a run did with each entry, for people."""
+def digest(report: ResolveReport, as_of: datetime) -> Iterator[str]:
+    """What a run did with each entry as of an instant, for people."""
     room = width()
     latest = {item.entry.id: item.entry for item in (*report.settled, *report.reflected)}
     settled = [latest[item.entry.id] for item in report.settled]
@@ -120,7 +122,7 @@ def digest(report: ResolveReport) -> Iterator[str]:
                 yield from paragraphs(head + item.reason, room)
     if report.not_due:
         pairs = [(item.entry, item.due) for item in report.not_due if item.due]
-        yield from ("", bold("Not due"), *due_lines(pairs, now(), room))
+        yield from ("", bold("Not due"), *due_lines(pairs, as_of, room))
 
 
 def _lessons(entries: Sequence[Entry], room: int) -> Iterator[str]:
@@ -148,13 +150,14 @@ def _progress(*, wanted: bool) -> Iterator[Progress | None]:
         return
     from rich.console import Console
     from rich.progress import Progress as Bars
+    from rich.progress import TaskID
 
     with Bars(console=Console(stderr=True), transient=True) as bars:
-        tasks: dict[str, object] = {}
+        tasks: dict[str, TaskID] = {}
 
         def show(phase: str, done: int, total: int) -> None:
-            task = tasks.setdefault(phase, None) or bars.add_task(phase, total=total)
-            tasks[phase] = task
-            bars.update(task, completed=done, total=total)  # type: ignore[arg-type]
+            if phase not in tasks:
+                tasks[phase] = bars.add_task(phase, total=total)
+            bars.update(tasks[phase], completed=done, total=total)
 
         yield show

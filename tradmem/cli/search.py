@@ -10,8 +10,9 @@ from tradmem.cli import options
 from tradmem.cli.layout import cell_width, cut
 from tradmem.cli.opening import is_there, now, open_memory
 from tradmem.cli.output import safe, say, width, write, write_json
-from tradmem.cli.words import bold, called, dim, figures, result, styled
+from tradmem.cli.words import bold, called, dim, result, styled
 from tradmem.errors import UsageError
+from tradmem.journal.tagline import percent
 from tradmem.lessons.excerpt import Piece, excerpts
 from tradmem.lessons.search import Texts
 from tradmem.lessons.words import Term, asked_for
@@ -98,8 +99,16 @@ def _lines(entries: Sequence[Entry], terms: Sequence[Term], room: int) -> Iterat
     for entry, pieces in zip(entries, found, strict=True):
         head = bold(f"{entry.date} {entry.ticker} {called(entry)}")
         state = "" if entry.recorded.is_note else result(entry)
-        yield styled([head, state, figures(entry), dim(entry.id)])
+        yield styled([head, state, _figures(entry), dim(entry.id)])
         yield _INDENT + _excerpt(pieces, room - len(_INDENT))
+
+
+def _figures(entry: Entry) -> str:
+    outcome = entry.outcome
+    if outcome is None:
+        return ""
+    alpha = "" if outcome.alpha is None else f", alpha {percent(outcome.alpha)}"
+    return f"{percent(outcome.raw_return)}{alpha}"
 
 
 def _excerpt(pieces: Sequence[Piece], room: int) -> str:

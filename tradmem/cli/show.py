@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import NamedTuple
 
 import click
@@ -28,12 +29,14 @@ class Shown(NamedTuple):
     Attributes:
         entry: as it stood at the instant in question.
         where: its file and line.
+        due: when its outcome is due, if it waits for one.
         saw: the memories that its decision saw, as far as they are in the log.
         seen_by: the later decisions that saw it.
     """
 
     entry: Entry
     where: str
+    due: datetime | None
     saw: Sequence[Entry]
     seen_by: Sequence[Entry]
 
@@ -109,6 +112,7 @@ def _shown(memory: Memory, entry: Entry, entries: Sequence[Entry]) -> Shown:
     return Shown(
         entry=entry,
         where=where(entry.id) if where else "",
+        due=memory.due(entry),
         saw=[by_id[name] for name in entry.recalled if name in by_id],
         seen_by=[e for e in entries if entry.id in e.recalled],
     )
@@ -127,7 +131,7 @@ def page(item: Shown, room: int) -> Iterator[str]:
     state = "" if entry.recorded.is_note else result(entry)
     yield styled([bold(f"{entry.date} {entry.ticker} {called(entry)}"), state, dim(entry.id)])
     yield dim(safe(item.where))
-    yield from facts(entry)
+    yield from facts(entry, item.due)
     for outcome in entry.outcomes:
         yield from ("", bold(_outcome_title(entry, outcome)))
         yield from outcome_lines(entry, outcome, room)

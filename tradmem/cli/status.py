@@ -10,10 +10,9 @@ import click
 
 from tradmem.cli import options
 from tradmem.cli.group import DONE, FAILED
-from tradmem.cli.layout import paragraphs
 from tradmem.cli.listing import due_lines
-from tradmem.cli.opening import archives, is_there, now, open_memory
-from tradmem.cli.output import say, width, write, write_json
+from tradmem.cli.opening import is_there, now, open_journal, open_memory
+from tradmem.cli.output import safe, say, width, write, write_json
 from tradmem.cli.words import bold, called, counted, dim, from_now
 from tradmem.clock import format_instant
 from tradmem.model import Entry, Problem, Status
@@ -53,15 +52,14 @@ class Standing(NamedTuple):
 
     def wanted(self) -> Iterator[str]:
         """What a person should look at, one line each, and how."""
-        patience = counted(_PATIENCE.days, "day")
-        why = f"for over {patience}; `tradmem resolve` says why"
+        patience = f"for over {counted(_PATIENCE.days, 'day')}"
         late = sum(self.now - due > _PATIENCE for _, due in self.overdue)
         if late:
-            yield f"{counted(late, 'decision')} without an outcome, due {why}"
+            yield f"{counted(late, 'decision')} due {patience}, no outcome: see `tradmem resolve`"
         known = [entry.known_at for entry in self.without_lesson if entry.known_at]
         late = sum(self.now - known_at > _PATIENCE for known_at in known)
         if late:
-            yield f"{counted(late, 'outcome')} without a lesson, known {why}"
+            yield f"{counted(late, 'outcome')} known {patience}, no lesson: see `tradmem resolve`"
         for entry in self.given_up:
             yield (
                 f"{_name(entry)} is unresolvable: {entry.reason}; mend its tag, or take note "
@@ -124,8 +122,8 @@ def page(log: str, standing: Standing, wanted: Sequence[str]) -> Iterator[str]:
     yield ""
     if wanted:
         yield bold("Needs a person")
-        for line in wanted:
-            yield from paragraphs(line, room)
+        for line in wanted:  # not wrapped: an editor may jump to the place that it names
+            yield f"  {safe(line)}"
     else:
         yield "Nothing needs a person."
 
@@ -135,7 +133,11 @@ def _name(entry: Entry) -> str:
 
 
 def _files(log: str) -> list[Path]:
-    return [path for path in (Path(log), *archives(log)) if path.exists()]
+    """The log and its archives, below the log's folder as it was given."""
+    journal = open_journal(log)
+    here = journal.path.parent
+    paths = (journal.path, *(here / path.parent.name / path.name for path in journal.archives()))
+    return [path for path in paths if path.exists()]
 
 
 def _size(path: Path) -> str:

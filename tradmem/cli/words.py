@@ -6,7 +6,7 @@ from datetime import datetime
 import click
 
 from tradmem.cli.layout import Cell, Style, one_line
-from tradmem.journal.tagline import UNRATED, percent
+from tradmem.journal.tagline import UNRATED
 from tradmem.model import Entry, Status, Verdict
 
 _VERDICTS: dict[Verdict, Style] = {
@@ -34,18 +34,6 @@ def result(entry: Entry) -> Cell:
 def called(entry: Entry) -> str:
     """The rating as the tag has it; ``Note`` for a note."""
     return "Note" if entry.recorded.is_note else str(entry.rating or UNRATED)
-
-
-def figures(entry: Entry) -> str:
-    """The returns in words: ``+6.0% in 5 sessions, alpha +4.5% against SPY``."""
-    outcome = entry.outcome
-    if outcome is None:
-        return ""
-    held = f"{percent(outcome.raw_return)} in {counted(outcome.sessions, 'session')}"
-    if outcome.alpha is None:
-        return f"{held}, no benchmark"
-    against = f" against {outcome.benchmark}" if outcome.benchmark else ""
-    return f"{held}, alpha {percent(outcome.alpha)}{against}"
 
 
 def says(entry: Entry) -> str:

@@ -29,6 +29,7 @@ YEAR = 2022  # the last one in the data, not the best one
 AGENT = "momentum"
 TITLE = "# Demo: a simulated year of decisions. `tradmem demo` writes this file anew each time."
 _KEPT = 150  # resolved entries in the log; few, so that the demo shows an archive too
+_BUDGET = 4000  # characters of a recall; few, so that the demo can show one
 Progress = Callable[[int, int, date], None]
 
 
@@ -39,11 +40,14 @@ class DemoResult:
     Attributes:
         log: the file that was written.
         archives: those into which the oldest entries rotated.
+        tickers: whom it decided on.
         weeks: the days of the decisions.
+        weeks_settled: how many of them have outcomes.
         decided: how many decisions were recorded.
         settled: how many got an outcome and a lesson.
         pending: how many still wait for closes that the data does not have.
         archived: how many rotated into the archives.
+        told: how many decisions saw earlier lessons.
         stepped: how many ratings went a step towards Hold after a poor record.
         track: the verdicts.
         always_buy: the verdicts, had every rating been a Buy.
@@ -57,11 +61,14 @@ class DemoResult:
 
     log: Path
     archives: tuple[Path, ...]
+    tickers: tuple[str, ...]
     weeks: tuple[date, ...]
+    weeks_settled: int
     decided: int
     settled: int
     pending: int
     archived: int
+    told: int
     stepped: int
     track: Track
     always_buy: Track
@@ -73,30 +80,13 @@ class DemoResult:
     seconds: float
 
     @property
-    def tickers(self) -> tuple[str, ...]:
-        """Whom it decided on."""
-        return TICKERS
-
-    @property
     def by_chance(self) -> tuple[float, float]:
         """Where nineteen of twenty hit rates lie that come from tossing a coin once a week.
 
         Names in one market move together, so a week counts once, however many they are.
         """
-        weeks = len(self.weeks) - round(self.pending / len(TICKERS))
-        spread = 1.96 * 0.5 / sqrt(weeks)
+        spread = 1.96 * 0.5 / sqrt(self.weeks_settled)
         return 0.5 - spread, 0.5 + spread
-
-    @property
-    def commands(self) -> tuple[str, ...]:
-        """What to type next."""
-        log, name, day = self.log, self.last.ticker, self.last.date
-        return (
-            f"tradmem log --log {log}",
-            f"tradmem show {self.example.id} --log {log}",
-            f"tradmem recall {name} --as-of {day} --log {log}",
-            f"tradmem status --log {log}",
-        )
 
 
 def run_demo(
@@ -116,7 +106,7 @@ def run_demo(
         LogError: it cannot be written.
     """
     started = time.monotonic()
-    journal = _start(Path(log))
+    journal = start_log(Path(log))
     replay = _Replay(journal)
     weeks = _weeks(demo_days(YEAR))
     for week, day in enumerate(weeks):
@@ -151,7 +141,7 @@ class _Replay:
         self.memory = Memory(
             journal,
             prices=demo_prices(),
-            settings=Settings(benchmark=BENCHMARK),
+            settings=Settings(benchmark=BENCHMARK, budget=_BUDGET),
             clock=self.clock,
         )
         self._graph = build_graph(self.memory, momentum_policy, agent=AGENT)
@@ -175,12 +165,15 @@ class _Replay:
         settled = [entry for entry in entries if entry.outcome]
         return DemoResult(
             log=self.journal.path,
-            archives=tuple(self.journal.archives()),
+            archives=tuple(_beside(self.journal.path, file) for file in self.journal.archives()),
+            tickers=TICKERS,
             weeks=tuple(weeks),
+            weeks_settled=len({entry.date for entry in settled}),
             decided=len(entries),
             settled=len(settled),
             pending=sum(entry.status is Status.PENDING for entry in entries),
             archived=sum(entry.archived for entry in entries),
+            told=sum(bool(entry.recalled) for entry in entries),
             stepped=self._stepped,
             track=track_record(entries),
             always_buy=track_record(map(_as_buy, settled)),
@@ -202,6 +195,11 @@ class _Replay:
         return ""
 
 
+def _beside(log: Path, archive: Path) -> Path:
+    """The archive's path as the user knows it: below the log's folder as it was given."""
+    return log.parent / archive.parent.name / archive.name
+
+
 def _as_buy(entry: Entry) -> Entry:
     return replace(entry, recorded=replace(entry.recorded, rating=Rating.BUY))
 
@@ -211,8 +209,13 @@ def _weeks(days: Iterable[date]) -> list[date]:
     return [next(week) for _, week in groupby(days, lambda day: day.isocalendar()[:2])]
 
 
-def _start(path: Path) -> MarkdownJournal:
-    """An empty demo log, in place of an earlier one if that is all that stands there."""
+def start_log(path: Path) -> MarkdownJournal:
+    """An empty demo log, in place of an earlier one if that is all that stands there.
+
+    Raises:
+        UsageError: something else stands there, or in the archive beside it.
+        LogError: it cannot be written.
+    """
     journal = MarkdownJournal(path, max_resolved=_KEPT)
     real = Path(os.path.realpath(path))
     old = [file for file in (real, *journal.archives()) if file.exists()]

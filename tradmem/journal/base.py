@@ -1,6 +1,6 @@
 """What every journal does, and what they share."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import date as Date  # noqa: N812 - `date` is the name of a field elsewhere
@@ -155,6 +155,14 @@ class Journal(Protocol):
             ids: 12 hex digits each.
             replaced: whether those for which a later revision stands are wanted too.
         """
+        ...
+
+    def lessons(self) -> Mapping[str, str]:
+        """By the normalised hash of a lesson, the entry that said it first."""
+        ...
+
+    def tickers(self) -> set[str]:
+        """The tickers of all entries."""
         ...
 
     def problems(self) -> list[Problem]:

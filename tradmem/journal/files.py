@@ -5,8 +5,11 @@ file in the same folder that takes the old one's place. Either is there whole af
 crash, or not at all; at worst an append leaves a tail that is closed off later.
 """
 
+import errno
 import os
-from collections.abc import Iterable, Iterator
+import re
+import stat
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NoReturn
@@ -14,7 +17,12 @@ from typing import NoReturn
 from tradmem.errors import LogBusy, LogError
 
 _BINARY = getattr(os, "O_BINARY", 0)  # Windows
-_HINT = "set TRADMEM_LOG or --log to a writable path"
+_HINT = {
+    "read": "name another with TRADMEM_LOG or --log",
+    "write": "set TRADMEM_LOG or --log to a writable path",
+}
+# What a system answers that offers no sync of a folder, or only to those who may list it.
+_NO_FOLDER_SYNC = (errno.EINVAL, errno.EACCES, errno.EPERM, errno.EISDIR, errno.EBADF)
 
 
 def step(name: str) -> None:
@@ -28,19 +36,42 @@ def refuse(action: str, path: Path, error: OSError) -> NoReturn:
         LogError: always.
     """
     reason = (error.strerror or str(error)).lower()
-    raise LogError(f"cannot {action} {path}: {reason}; {_HINT}") from error
+    hint = _HINT.get(action, _HINT["write"])
+    raise LogError(f"cannot {action} {path}: {reason}; {hint}") from error
+
+
+def check_regular(action: str, path: Path) -> None:
+    """Refuse what is there and is no regular file.
+
+    Raises:
+        LogError: a folder or a device has this name, or the name cannot be looked up.
+    """
+    try:
+        kind = path.stat().st_mode
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        refuse(action, path, error)
+    except ValueError as error:
+        raise LogError(f"cannot {action} {str(path)!r}: {error}; {_HINT[action]}") from error
+    if stat.S_ISDIR(kind):
+        raise LogError(f"cannot {action} {path}: it is a folder; name a file in it")
+    if not stat.S_ISREG(kind):
+        raise LogError(f"cannot {action} {path}: it is no regular file; {_HINT[action]}")
 
 
 @contextmanager
-def lock(path: Path, timeout: float) -> Iterator[None]:
+def lock(path: Path, timeout: float, *, of: Path, use: str = "in use") -> Iterator[None]:
     """Hold a lock file between processes.
 
     The file stays when the lock is released: removing it would split those who wait. A
-    process that dies gives its lock back.
+    process that dies gives its lock back. Who may write the log may lock it.
 
     Args:
         path: the lock file.
         timeout: seconds to wait; 0 asks once.
+        of: the log that it guards.
+        use: what is done to the log while the lock is held.
 
     Raises:
         LogBusy: somebody else held it all that time.
@@ -53,33 +84,28 @@ def lock(path: Path, timeout: float) -> Iterator[None]:
         held.acquire(poll_interval=0.005)
     except Timeout as error:
         raise LogBusy(
-            f"{path.with_suffix('')} is in use by another process (waited {timeout:g} s); "
+            f"{of} is {use} by another process (waited {timeout:g} s); "
             "try again when it has finished"
         ) from error
     except OSError as error:
         refuse("write", path, error)
     try:
+        _take_over(of, path, at_least=0o600)
         yield
     finally:
         held.release()
 
 
 def open_for_append(path: Path) -> int:
-    """A descriptor to read and append to a file, which is made if it is not there.
+    """A descriptor to read and append to a file that is there.
 
     Raises:
         LogError: it cannot be opened.
     """
     try:
-        if path.is_dir():
-            raise LogError(f"cannot write {path}: it is a folder; name a file in it")
-        is_new = not path.exists()
-        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | _BINARY, 0o666)
-        if is_new:
-            _sync_folder(path.parent)
+        return os.open(path, os.O_RDWR | os.O_APPEND | _BINARY)
     except OSError as error:
         refuse("write", path, error)
-    return descriptor
 
 
 def append(descriptor: int, data: bytes, path: Path) -> None:
@@ -88,82 +114,150 @@ def append(descriptor: int, data: bytes, path: Path) -> None:
     Raises:
         LogError: the bytes could not be written.
     """
-    size = os.fstat(descriptor).st_size
+    written = 0
     try:
-        left = memoryview(data)
-        while left:
-            left = left[os.write(descriptor, left) :]
+        while written < len(data):
+            written += os.write(descriptor, data[written:] if written else data)
         step("appended")
         os.fsync(descriptor)
-    except OSError as error:
-        with suppress(OSError):
-            os.ftruncate(descriptor, size)
-        refuse("write", path, error)
+    except BaseException as error:
+        _cut_back(descriptor, written)
+        if isinstance(error, OSError):
+            refuse("write", path, error)
+        raise
     step("synced")
 
 
-def replace(path: Path, pieces: Iterable[bytes | memoryview]) -> None:
+def _cut_back(descriptor: int, written: int) -> None:
+    """Take back what was appended, unless another program has appended behind it."""
+    with suppress(OSError):
+        end = os.lseek(descriptor, 0, os.SEEK_CUR)
+        if written and os.fstat(descriptor).st_size == end:
+            os.ftruncate(descriptor, end - written)
+
+
+def has_name(descriptor: int, path: Path) -> bool:
+    """Whether an open file still is the one of this name."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except OSError:
+        return False
+
+
+def replace(
+    path: Path,
+    pieces: Iterable[bytes | memoryview],
+    *,
+    like: Path | None = None,
+    unchanged: Callable[[], bool] = lambda: True,
+) -> bool:
     """Put new content in a file's place; its mode and owner stay.
+
+    Args:
+        path: the file; made if it is not there.
+        pieces: the content.
+        like: whose mode and owner a new file gets; by default what the umask leaves.
+        unchanged: asked when all is written; if not, nothing is done.
+
+    Returns:
+        Whether it was done.
 
     Raises:
         LogError: it could not be written; the old file stands.
     """
     temporary = path.with_name(f".{path.name}.{os.urandom(6).hex()}.tmp")
     try:
-        _forget_temporaries(path)
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o666)
-        with os.fdopen(descriptor, "wb") as file:
-            _take_over(path, temporary)
-            for piece in pieces:
-                file.write(piece)
-            file.flush()
-            step("written")
-            os.fsync(file.fileno())
+        forget_temporaries(path)
+        model = _writable(path) or like
+        _write_new(temporary, pieces, model)
         step("before replace")
-        os.replace(temporary, path)  # noqa: PTH105 - the pair of os.open above
+        if not unchanged():
+            return False
+        os.replace(temporary, path)  # noqa: PTH105 - the pair of os.open below
         step("replaced")
         _sync_folder(path.parent)
     except OSError as error:
+        refuse("write", path, error)
+    finally:
         with suppress(OSError):
             temporary.unlink()
-        refuse("write", path, error)
+    return True
+
+
+def _writable(path: Path) -> Path | None:
+    """The path if a file is there that may be written, None if there is none.
+
+    Its folder would allow a replacement of a file that its owner has made read-only.
+    """
+    try:
+        os.close(os.open(path, os.O_WRONLY | _BINARY))
+    except FileNotFoundError:
+        return None
+    return path
+
+
+def _write_new(path: Path, pieces: Iterable[bytes | memoryview], model: Path | None) -> None:
+    mode = 0o600 if model else 0o666
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, mode)
+    with os.fdopen(descriptor, "wb") as file:
+        if model:
+            _take_over(model, path)
+        for piece in pieces:
+            file.write(piece)
+        file.flush()
+        step("written")
+        os.fsync(file.fileno())
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder and those above it.
+    """Make a folder and those above it, and have them on the disk.
 
     Raises:
         LogError: it cannot be made.
     """
     try:
+        missing = [each for each in (folder, *folder.parents) if not each.exists()]
         folder.mkdir(parents=True, exist_ok=True)
+        for each in missing:
+            _sync_folder(each.parent)
     except OSError as error:
         refuse("make the folder", folder, error)
 
 
-def _take_over(old: Path, new: Path) -> None:
-    """Give the new file the old one's mode, and its owner where we may."""
+def _take_over(old: Path, new: Path, *, at_least: int = 0) -> None:
+    """Give a file another's mode, and its owner and group, as far as we may."""
     with suppress(FileNotFoundError):
-        was = old.stat()
-        new.chmod(was.st_mode & 0o7777)
-        if hasattr(os, "chown"):
+        was, now = old.stat(), new.stat()
+        if (was.st_uid, was.st_gid) != (now.st_uid, now.st_gid) and hasattr(os, "chown"):
+            for owner in (was.st_uid, -1):
+                with suppress(PermissionError):
+                    os.chown(new, owner, was.st_gid)
+                    break
+        mode = was.st_mode & 0o7777 | at_least
+        if mode != now.st_mode & 0o7777:
             with suppress(PermissionError):
-                os.chown(new, was.st_uid, was.st_gid)
+                new.chmod(mode)
 
 
-def _forget_temporaries(path: Path) -> None:
+def forget_temporaries(path: Path) -> None:
     """Remove what a crashed rewrite left; its writer is gone, since we hold the lock."""
-    for stray in path.parent.glob(f".{path.name}.*.tmp"):
-        with suppress(OSError):
-            stray.unlink()
+    ours = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{12}}\.tmp")
+    with suppress(PermissionError):
+        for name in os.listdir(path.parent):  # noqa: PTH208 - names are all we need
+            if ours.fullmatch(name):
+                path.with_name(name).unlink()
 
 
 def _sync_folder(folder: Path) -> None:
     """Have the folder's own change on the disk, where the system offers that."""
     if os.name == "nt":
         return
-    descriptor = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        if error.errno not in _NO_FOLDER_SYNC:
+            raise

@@ -172,11 +172,6 @@ def _as_lines(text: str, carriage: bytes) -> list[bytes]:
     return [line.encode() + carriage for line in text.split("\n")[1:]]
 
 
-def newline_of(data: bytes) -> bytes:
-    """The newline style of the majority of a file's lines."""
-    return b"\r\n" if 2 * data.count(b"\r\n") > data.count(b"\n") else b"\n"
-
-
 def opening(tail: bytes, newline: bytes = b"\n", *, in_line: bool = False) -> bytes:
     """What goes between the text after the last delimiter and a block that is appended.
 

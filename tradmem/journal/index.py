@@ -7,29 +7,34 @@ entry is wanted. Nothing here writes.
 
 import os
 import re
+import time
 from bisect import bisect_right, insort
 from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import pairwise
 from pathlib import Path
 
-from tradmem.errors import LogError
+from tradmem.journal import files
 from tradmem.journal.base import is_replaced, newest_revisions
 from tradmem.journal.block import read_block
-from tradmem.journal.format import check_encoding, newline_of
+from tradmem.journal.format import check_encoding
 from tradmem.journal.passages import Passage, glimpse, passage_of
 from tradmem.journal.tally import Judgement, Tally, glance, judgements
 from tradmem.model import Entry, Status
 
 _BINARY = getattr(os, "O_BINARY", 0)
-_TAIL = 4096
+_TAIL = 65536  # bytes before the old end that tell an append from another change
+_TICK = 20_000_000  # ns; many systems stamp a file with a clock that stands still as long
 _NEWLINE = 10
 _PENDING, _KNOWN = b" pending]", b" resolved:"
 _REVISION = b'"revision":'
+_SECTION = b"\nREFLECTION:"
+_HASH = re.compile(rb'"lesson":"([0-9a-f]{64})"')
 _LESSON, _OUTCOME = b'"add":"reflection"', b'"add":"outcome"'
 
 # The end of a block, and the tag and id of the next one where it is as we write it.
 _HEAD = (
-    rb"\s*(\[[0-9]{4}-[0-9]{2}-[0-9]{2} \| [^\n]*\])\r?\n"
+    rb"\s*(\[[0-9]{4}-[0-9]{2}-[0-9]{2} \| [A-Z0-9^*][A-Z0-9.&=_^-]* \| [^\n]*\])\r?\n"
     rb'<!-- tradmem: \{"v":1,"id":"([0-9a-f]{12})"'
 )
 _FIRST = re.compile(_HEAD)
@@ -66,7 +71,9 @@ class Index:
         self.repeats: set[int] = set()
         self.touched: list[int] = []
         self.newline = b"\n"
+        self._lines: tuple[int, ...] = ()  # CRLF and all of whole blocks, where any are CRLF
         self._stamp: tuple[int, ...] = ()
+        self._is_young = False
         self._last = b""
         self._entries: dict[int, Entry | None] = {}
         self._by_id: dict[bytes, int] = {}
@@ -81,22 +88,35 @@ class Index:
 
     def refresh(self, descriptor: int) -> None:
         """Come up to date with the open file."""
-        status = os.fstat(descriptor)
-        stamp = (status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size)
-        if stamp == self._stamp:
+        stamp = _stamp_of(os.fstat(descriptor))
+        if stamp == self._stamp and (not self._is_young or self._last_stands(descriptor)):
+            self._is_young = _is_young(stamp)
             return
-        grown = self._stamp[:2] == stamp[:2] and self.size < status.st_size
-        if not (grown and self._last_stands(descriptor)):
+        grown = self._stamp[:2] == stamp[:2] and self.size < stamp[-1]
+        # A last line without an end may go on, and then is no delimiter after all.
+        whole = self.end < self.size or self._last.endswith(b"\n")
+        if not (grown and whole and self._last_stands(descriptor)):
             self._reset()
-        self._scan(descriptor, status.st_size)
+        self._stamp = ()  # what stops us half-way leaves nothing that seems to be up to date
+        self._scan(descriptor, stamp[-1])
         self._remember(descriptor, stamp)
+
+    def is_current(self) -> bool:
+        """Whether the file of this name is still what was read."""
+        try:
+            return _stamp_of(self.path.stat()) == self._stamp
+        except FileNotFoundError:
+            return not self._stamp
+        except OSError:
+            return False
 
     def _last_stands(self, descriptor: int) -> bool:
         return _read(descriptor, self.size - len(self._last), len(self._last)) == self._last
 
     def _remember(self, descriptor: int, stamp: tuple[int, ...]) -> None:
-        self._stamp, self.size = stamp, stamp[-1]
+        self.size = stamp[-1]
         self._last = _read(descriptor, max(0, self.size - _TAIL), min(self.size, _TAIL))
+        self._stamp, self._is_young = stamp, _is_young(stamp)
 
     def _scan(self, descriptor: int, size: int) -> None:
         """Take in the blocks from the last known end on.
@@ -108,7 +128,6 @@ class Index:
         data = _read(descriptor, base, size - base)
         if base == 0:
             check_encoding(data, str(self.path))
-            self.newline = newline_of(data) if b"\r" in data else b"\n"
         tags, ids, starts = self.tags, self.ids, self.starts
         opening = _FIRST.match(data)
         start, (tag, name) = 0, opening.groups() if opening else (None, None)
@@ -131,6 +150,17 @@ class Index:
         self._find_repeats(first, data, base)
         self._find_revised(data, base)
         self._extend(first, data, base)
+        if self._lines or b"\r" in data:
+            self._find_newline(descriptor, data, base)
+
+    def _find_newline(self, descriptor: int, data: bytes, base: int) -> None:
+        crlf, lines = self._lines or (0, _read(descriptor, 0, base).count(b"\n"))
+        end = self.end - base
+        crlf += data.count(b"\r\n", 0, end)
+        lines += data.count(b"\n", 0, end)
+        self._lines = (crlf, lines)
+        crlf, lines = crlf + data.count(b"\r\n", end), lines + data.count(b"\n", end)
+        self.newline = b"\r\n" if 2 * crlf > lines else b"\n"
 
     def _parse(self, number: int, data: bytes, base: int) -> Entry | None:
         start, end = self.span(number)
@@ -180,6 +210,14 @@ class Index:
         if first == len(self.tags):
             return
         self._tallies = {}
+        self._derive(first, data, base)
+        for number in range(first, len(self.tags)) if self._judged else ():
+            if self.may_be_replaced(number):
+                day, ticker = self.date_of(number).decode(), self.ticker_of(number).decode()
+                for other in self.numbers_of(day, ticker):
+                    self._judged.pop(other, None)
+
+    def _derive(self, first: int, data: bytes, base: int) -> None:
         if self._by_day is None and self._unfinished is None and not self._orders:
             return
         for number in range(first, len(self.tags)):
@@ -199,7 +237,9 @@ class Index:
         if self.tags[number][-21:-11] != _KNOWN:
             return self.tags[number][-9:] == _PENDING
         start, end = self.starts[number] - base, self._end_of(number) - base
-        return data.rfind(_LESSON, start, end) <= data.rfind(_OUTCOME, start, end)
+        if data.rfind(_LESSON, start, end) <= data.rfind(_OUTCOME, start, end):
+            return True
+        return data.count(_SECTION, start, end) < data.count(_LESSON, start, end)
 
     def amended(self, descriptor: int, growth: dict[int, int]) -> None:
         """Take over a rewrite of ours, without reading the file again.
@@ -214,9 +254,11 @@ class Index:
             moved = [start + shift for start in self.starts[number + 1 : following + 1]]
             self.starts[number + 1 : following + 1] = moved
         self.end += shift
-        status = os.fstat(descriptor)
-        stamp = (status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size)
-        self._remember(descriptor, stamp)
+        stamp = _stamp_of(os.fstat(descriptor))
+        if stamp[-1] == self.size + shift and not self._lines:
+            self._remember(descriptor, stamp)
+        else:  # somebody was faster, or lines have to be counted again
+            self._reset()
 
     def changed(self, entries: dict[int, Entry]) -> None:
         """Take over what some blocks are about to hold; ``forget`` it if that fails."""
@@ -241,11 +283,12 @@ class Index:
     def numbers_of(self, day: str, ticker: str) -> Sequence[int]:
         """The blocks of a date and a ticker, in file order."""
         if self._by_day is None:
-            self._by_day = {}
+            by_day: dict[tuple[bytes, bytes], list[int]] = {}
             for number in range(len(self.tags)):
                 if number not in self.repeats:
                     key = (self.date_of(number), self.ticker_of(number))
-                    self._by_day.setdefault(key, []).append(number)
+                    by_day.setdefault(key, []).append(number)
+            self._by_day = by_day
         return self._by_day.get((day.encode(), ticker.encode()), ())
 
     def order(self, ticker: str = "") -> Sequence[tuple[bytes, int]]:
@@ -294,17 +337,47 @@ class Index:
                 found.append(entry)
         return found
 
-    def tally(self, descriptor: int, ticker: str) -> Tally:
-        """The verdicts on a ticker; forgotten entries count, replaced revisions do not."""
+    def lessons(self, descriptor: int) -> dict[str, str]:
+        """By the normalised hash of a lesson, the id of the block that says it first."""
+        content, found = self.content(descriptor), dict[str, str]()
+        for match in _HASH.finditer(content):
+            number = bisect_right(self.starts, match.start()) - 1
+            if number >= 0 and self.ids[number]:
+                found.setdefault(match[1].decode(), self.ids[number].decode())
+        return found
+
+    def tickers(self) -> set[str]:
+        """The tickers of all blocks."""
+        return {self.ticker_of(n).decode() for n, name in enumerate(self.ids) if name}
+
+    def common(self, other: "Index") -> set[bytes]:
+        """The ids that stand in both files."""
+        return self._by_id.keys() & other._by_id.keys()  # noqa: SLF001 - of its own kind
+
+    def tally(
+        self, descriptor: int, ticker: str, without: AbstractSet[bytes] = frozenset()
+    ) -> Tally:
+        """The verdicts on a ticker; forgotten entries count, replaced revisions do not.
+
+        Args:
+            descriptor: the open file.
+            ticker: whose verdicts are wanted.
+            without: ids that are counted elsewhere.
+        """
         key = ticker.encode()
-        if key not in self._tallies:
-            found: list[Judgement] = []
-            for _, number in self.order(ticker):
-                if number not in self._judged:
-                    self._judged[number] = self._judge(descriptor, number)
-                found += self._judged[number]
-            self._tallies[key] = Tally(found)
-        return self._tallies[key]
+        if key in self._tallies and not without:
+            return self._tallies[key]
+        found: list[Judgement] = []
+        for _, number in self.order(ticker):
+            if self.ids[number] in without:
+                continue
+            if number not in self._judged:
+                self._judged[number] = self._judge(descriptor, number)
+            found += self._judged[number]
+        tally = Tally(found)
+        if not without:
+            self._tallies[key] = tally
+        return tally
 
     def _judge(self, descriptor: int, number: int) -> list[Judgement]:
         if number not in self._entries and not self.may_be_replaced(number):
@@ -342,6 +415,11 @@ class Index:
         if passage is None and (entry := self.entry(descriptor, number)):
             passage = passage_of(entry)
         return passage
+
+    def has_entry(self, descriptor: int, name: bytes) -> bool:
+        """Whether an entry with this id stands in the file."""
+        number = self._by_id.get(name)
+        return number is not None and self.entry(descriptor, number) is not None
 
     def raw(self, descriptor: int, number: int) -> bytes:
         """The bytes of a block."""
@@ -396,21 +474,30 @@ def _tag_of(entry: Entry) -> bytes:
     return f"[{entry.date} | {entry.ticker} | {state}]".encode()
 
 
+def _stamp_of(status: os.stat_result) -> tuple[int, ...]:
+    """What changes with a file; its size is the last. Nobody can set the second time back."""
+    times = (status.st_mtime_ns, status.st_ctime_ns)
+    return (status.st_dev, status.st_ino, *times, status.st_size)
+
+
+def _is_young(stamp: tuple[int, ...]) -> bool:
+    """Whether a file was changed so lately that another change may bear the same time."""
+    return time.time_ns() - max(stamp[2:4]) < _TICK
+
+
 def open_to_read(path: Path) -> int | None:
     """A descriptor to read a file; None if there is none.
 
     Raises:
         LogError: it cannot be opened.
     """
+    files.check_regular("read", path)
     try:
-        if path.is_dir():
-            raise LogError(f"cannot read {path}: it is a folder; name a file in it")
         return os.open(path, os.O_RDONLY | _BINARY)
     except FileNotFoundError:
         return None
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise LogError(f"cannot read {path}: {reason}; name another with --log") from error
+        files.refuse("read", path, error)
 
 
 def _read(descriptor: int, start: int, length: int) -> bytes:

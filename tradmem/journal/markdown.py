@@ -3,15 +3,16 @@
 import os
 import re
 import threading
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from datetime import date as Date  # noqa: N812 - `date` is the name of a field elsewhere
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any, Self
 
-from tradmem.errors import LogError, UnknownEntry
+from tradmem.errors import LogBusy, LogError, UnknownEntry
 from tradmem.journal import files
 from tradmem.journal.base import (
     MayRevise,
@@ -20,16 +21,19 @@ from tradmem.journal.base import (
     lacks,
     place,
 )
-from tradmem.journal.block import read_block
+from tradmem.journal.block import fold_now, read_block
 from tradmem.journal.format import amend, opening, parse, render
 from tradmem.journal.index import Index, open_to_read
 from tradmem.journal.marks import Mark, changed_since, lost_since, mark_of
+from tradmem.journal.mending import mended
 from tradmem.journal.passages import Changes
 from tradmem.journal.rotation import choose, preamble, splice
 from tradmem.journal.selection import Wanted, select
 from tradmem.journal.tally import Counts
 from tradmem.journal.text import clean
-from tradmem.model import Addition, Decision, Entry, Problem, fold
+from tradmem.model import Addition, Decision, Entry, Problem
+
+_ATTEMPTS = 10  # against a program that writes the log without taking its lock
 
 
 class _Held:
@@ -61,22 +65,32 @@ class _Held:
         descriptor = self._open[index]
         return -1 if descriptor is None else descriptor
 
+    def is_there(self, index: Index) -> bool:
+        """Whether the file of an open index exists."""
+        return self._open[index] is not None
+
     def writable(self, index: Index) -> int:
-        """A descriptor to read and append to, of a file that is made if need be."""
-        old = self._open.get(index)
+        """A descriptor to read and append to, of a file that is there."""
+        self.close(index)
         self._open[index] = descriptor = files.open_for_append(index.path)
-        if old is not None:
-            os.close(old)
         index.refresh(descriptor)
         return descriptor
 
-    def reopen(self, index: Index) -> int:
-        """The descriptor of a file that was replaced, to read and append to."""
-        old = self._open.pop(index)
-        if old is not None:
-            os.close(old)
-        self._open[index] = descriptor = files.open_for_append(index.path)
+    def reopen(self, index: Index) -> int | None:
+        """The descriptor of a file that we replaced, whose index follows from what we wrote."""
+        self.close(index)
+        self._open[index] = descriptor = open_to_read(index.path)
         return descriptor
+
+    def close(self, index: Index) -> None:
+        """Close a file; some systems let nobody replace one that is open."""
+        descriptor = self._open.pop(index, None)
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+class _OvertakenError(Exception):
+    """Another program changed a file while we were writing its new content."""
 
 
 class MarkdownJournal:
@@ -102,13 +116,21 @@ class MarkdownJournal:
         timeout: float = 30,
     ) -> None:
         self.path = Path(path)
+        self._absolute = self.path.absolute()
         self.max_resolved = max_resolved
         self.horizons = tuple(horizons)
         self.timeout = timeout
-        self._real = Path(os.path.realpath(self.path))
+        self._process = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        """Start without knowing anything of the files."""
+        if self._process != os.getpid():
+            self._process, self._threads, self._depth = os.getpid(), threading.RLock(), 0
+        self._real = Path(os.path.realpath(self._absolute))
         self._log = Index(self._real)
         self._archives: dict[int, Index] = {}
-        self._threads = threading.RLock()
+        self._has_folder = False
 
     def __repr__(self) -> str:
         return f"MarkdownJournal({str(self.path)!r})"
@@ -128,6 +150,8 @@ class MarkdownJournal:
             names = os.listdir(self.archive_folder)  # noqa: PTH208 - names are all we need
         except (FileNotFoundError, NotADirectoryError):
             return []
+        except OSError as error:
+            files.refuse("read", self.archive_folder, error)
         years = sorted((int(m[1]) for name in names if (m := pattern.match(name))), reverse=True)
         return [self._archive(year) for year in years]
 
@@ -141,41 +165,69 @@ class MarkdownJournal:
         may_revise: MayRevise = lambda _: True,
     ) -> tuple[Entry, Stored]:
         """See :class:`~tradmem.journal.base.Journal`."""
-        with self._writing() as held:
-            group = self._find(held, decision.date, decision.ticker)
-            placed, stored = place(
-                decision, group, lambda name: bool(self._where(held, name)), on_conflict, may_revise
-            )
-            if isinstance(placed, Entry):
-                return placed, stored
-            entry = fold(placed, ())
-            assert entry is not None
-            descriptor = held.writable(self._log)
-            block = render(entry).replace(b"\n", self._log.newline)
-            _append(descriptor, self._log, block)
-            return entry, stored
+        before: Stored | None = None
+        for _ in range(_ATTEMPTS):
+            with self._writing() as held:
+                group = self._find(held, decision.date, decision.ticker)
+                placed, stored = place(
+                    decision,
+                    group,
+                    lambda name: bool(self._where(held, name)),
+                    on_conflict,
+                    may_revise,
+                )
+                if isinstance(placed, Entry):
+                    return placed, before or stored
+                before = stored
+                entry = fold_now(placed, ())
+                with suppress(_OvertakenError):
+                    self._write(held, render(entry))
+                    return entry, stored
+        raise self._overtaken()
+
+    def _write(self, held: _Held, block: bytes) -> None:
+        """Put a block at the end of the log, durably."""
+        if not held.is_there(self._log):
+            self._replace(held, self._log, [block])
+            return
+        descriptor, newline = held.writable(self._log), self._log.newline
+        before = opening(self._log.tail(descriptor), newline, in_line=self._log.in_line)
+        self._append(held, self._log, before + block.replace(b"\n", newline))
 
     def add(self, additions: Sequence[tuple[str, Addition]]) -> list[Entry]:
         """See :class:`~tradmem.journal.base.Journal`."""
-        with self._writing() as held:
-            wanted: dict[Index, dict[int, list[Addition]]] = {}
-            for name, addition in additions:
-                where = self._where(held, name)
-                if where is None:
-                    raise UnknownEntry(f"no entry has the id {name}; `tradmem log` lists them")
-                index, number = where
-                wanted.setdefault(index, {}).setdefault(number, []).append(
-                    replace(addition, text=clean(addition.text)) if addition.text else addition
-                )
-            # The archive first: a crash in between leaves it ahead, and a retry is a no-op.
-            for index in sorted(wanted, key=lambda index: index is self._log):
-                self._amend(held, index, wanted[index])
+        for _ in range(_ATTEMPTS):
+            with self._writing() as held, suppress(_OvertakenError):
+                self._add(held, additions)
+                break
+        else:
+            raise self._overtaken()
         return [entry for name, _ in additions if (entry := self.get(name))]
+
+    def _overtaken(self) -> LogBusy:
+        return LogBusy(
+            f"{self.path} is being changed by a program that takes no lock "
+            f"({_ATTEMPTS} attempts); try again when it has finished"
+        )
+
+    def _add(self, held: _Held, additions: Sequence[tuple[str, Addition]]) -> None:
+        wanted: dict[Index, dict[int, list[Addition]]] = {}
+        for name, addition in additions:
+            where = self._where(held, name)
+            if where is None:
+                raise UnknownEntry(f"no entry has the id {name}; `tradmem log` lists them")
+            index, number = where
+            wanted.setdefault(index, {}).setdefault(number, []).append(
+                replace(addition, text=clean(addition.text)) if addition.text else addition
+            )
+        # The archive first: a crash in between leaves it ahead, and a retry is a no-op.
+        for index in sorted(wanted, key=lambda index: index is self._log):
+            self._amend(held, index, wanted[index])
 
     def _amend(self, held: _Held, index: Index, wanted: dict[int, list[Addition]]) -> None:
         """Rewrite one file with additions spliced into some of its blocks, and rotate."""
         descriptor = held.descriptor(index)
-        content = memoryview(index.content(descriptor))
+        content = self._content(held, index)
         blocks: dict[int, bytes] = {}
         entries: dict[int, Entry] = {}
         growth: dict[int, int] = {}
@@ -191,18 +243,40 @@ class MarkdownJournal:
                 growth[number] = len(blocks[number]) - (end - start)
         if not blocks:
             return
-        index.changed(entries)
         try:
+            index.changed(entries)
             moved = self._rotate(held, content, blocks) if index is self._log else set()
-            files.replace(index.path, splice(index, content, blocks, moved))
+            self._replace(held, index, splice(index, content, blocks, moved))
+            now = held.reopen(index)
+            if moved or now is None:
+                index.forget()
+            else:
+                index.amended(now, growth)
         except BaseException:
             index.forget()
             raise
-        held.reopen(index)
-        if moved:
-            index.forget()
-        else:
-            index.amended(held.descriptor(index), growth)
+
+    def _content(self, held: _Held, index: Index) -> memoryview:
+        """All bytes of a file, just as its index knows them."""
+        content = index.content(held.descriptor(index))
+        if not index.is_current():
+            raise _OvertakenError
+        return memoryview(content)
+
+    def _append(self, held: _Held, index: Index, data: bytes) -> None:
+        """Append to a file, and see that it still has its name then."""
+        descriptor = held.descriptor(index)
+        files.append(descriptor, data, index.path)
+        if not files.has_name(descriptor, index.path):
+            raise _OvertakenError
+        index.refresh(descriptor)
+
+    def _replace(self, held: _Held, index: Index, pieces: Iterable[bytes | memoryview]) -> None:
+        """Give a file new content, unless somebody else has changed it since we read it."""
+        held.close(index)
+        like = self._real if index.archived else None
+        if not files.replace(index.path, pieces, like=like, unchanged=index.is_current):
+            raise _OvertakenError
 
     def _rotate(self, held: _Held, content: memoryview, blocks: dict[int, bytes]) -> set[int]:
         """Bring what has to leave the log into the archive, durably, and say which it is."""
@@ -229,8 +303,9 @@ class MarkdownJournal:
     def _archive_blocks(self, held: _Held, index: Index, raws: dict[str, bytes]) -> None:
         """Put blocks into an archive; one that a crash left there before is brought up to date."""
         files.make_folder(index.path.parent)
-        descriptor = held.writable(index)
-        content = memoryview(index.content(descriptor))
+        held.close(index)
+        held.open(index)
+        content = self._content(held, index)
         stale: dict[int, bytes] = {}
         fresh = []
         for name, raw in raws.items():
@@ -243,13 +318,18 @@ class MarkdownJournal:
             if there.strip(b"\r\n") != raw:
                 above = there[: len(there) - len(there.lstrip(b"\r\n"))]
                 stale[number] = above + raw + self._log.newline
-        if stale:
-            files.replace(index.path, splice(index, content, stale, set()))
-            index.forget()
-            descriptor = held.reopen(index)
+        if not (stale or fresh):
+            return
         if fresh:
-            _append(descriptor, index, b"".join(fresh))
-            files.step("archived")
+            tail = bytes(content[index.end :])
+            fresh.insert(0, opening(tail, index.newline, in_line=index.in_line))
+        if held.is_there(index) and not stale:
+            held.writable(index)
+            self._append(held, index, b"".join(fresh))
+        else:
+            pieces = splice(index, content, stale, set())
+            self._replace(held, index, chain(pieces, fresh))
+        files.step("archived")
 
     # Reading
 
@@ -285,8 +365,7 @@ class MarkdownJournal:
             log = held.descriptor(self._log)
 
             def is_in_log(name: str) -> bool:
-                number = self._log.number(name)
-                return number is not None and self._log.entry(log, number) is not None
+                return self._log.has_entry(log, name.encode())
 
             found = self._log.latest(log, limit)
             # An archive holds the decisions of one year, so older ones cannot be wanted.
@@ -294,7 +373,7 @@ class MarkdownJournal:
             old = [
                 entry
                 for index in self._all_archives(held)
-                if int(index.path.stem[-4:]) >= first
+                if self._year_of(index) >= first
                 for entry in index.latest(held.descriptor(index), limit, is_in_log)
             ]
         return sorted(old + found, key=lambda entry: entry.date)[-limit:] if limit else []
@@ -354,8 +433,11 @@ class MarkdownJournal:
         """See :class:`~tradmem.journal.base.Journal`."""
         with self._reading() as held:
             total = Counts()
+            log = held.descriptor(self._log)
             for index in (self._log, *self._all_archives(held)):
-                found = index.tally(held.descriptor(index), ticker).as_of(as_of)
+                twice = index.common(self._log) if index.archived else set()
+                here = {name for name in twice if self._log.has_entry(log, name)}
+                found = index.tally(held.descriptor(index), ticker, here).as_of(as_of)
                 total = Counts(*map(sum, zip(total, found, strict=True)))
         return total
 
@@ -363,14 +445,18 @@ class MarkdownJournal:
         """See :class:`~tradmem.journal.base.Journal`."""
         with self._reading() as held:
             indexes = [*self._all_archives(held), self._log]
+            log = held.descriptor(self._log)
+
+            def is_in_log(name: bytes) -> bool:
+                return self._log.has_entry(log, name)
+
             before: Mark = mark or {}
             lost = lost_since(before, indexes)
             wanted = changed_since(before, indexes)
             wanted += [where for name in lost if (where := self._where(held, name))]
             passages = {}
             for index, number in wanted:
-                in_log = self._log.number(index.ids[number].decode()) is not None
-                if number in index.repeats or (index.archived and in_log):
+                if number in index.repeats or (index.archived and is_in_log(index.ids[number])):
                     continue
                 if passage := index.passage(held.descriptor(index), number):
                     passages[passage.id] = passage
@@ -394,6 +480,22 @@ class MarkdownJournal:
                     found[name] = entry
         return found
 
+    def lessons(self) -> Mapping[str, str]:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        with self._reading() as held:
+            found: dict[str, str] = {}
+            # What is archived was said earlier; later years do not replace earlier ones.
+            for index in (*reversed(self._all_archives(held)), self._log):
+                found = index.lessons(held.descriptor(index)) | found
+        return found
+
+    def tickers(self) -> set[str]:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        with self._reading() as held:
+            return set().union(
+                *(index.tickers() for index in (self._log, *self._all_archives(held)))
+            )
+
     def problems(self) -> list[Problem]:
         """See :class:`~tradmem.journal.base.Journal`."""
         problems: list[Problem] = []
@@ -401,11 +503,11 @@ class MarkdownJournal:
             here: set[str] = set()
             for index in (self._log, *self._all_archives(held)):
                 data = index.content(held.descriptor(index))
-                log = parse(data, self._shown(index.path), archived=index.archived)
+                log = parse(data, self._shown(index), archived=index.archived)
                 problems += log.problems
                 problems += [
                     Problem(
-                        path=self._shown(index.path),
+                        path=self._shown(index),
                         line=block.line,
                         message=f"{block.entry.id} stands in the log too; that one is used",
                     )
@@ -415,6 +517,37 @@ class MarkdownJournal:
                 if not index.archived:
                     here = {entry.id for entry in log.entries}
         return problems
+
+    def mend(self, *, dry_run: bool = False) -> dict[str, tuple[bytes, bytes]]:
+        """Mend what can be mended without a choice, see :func:`mended`.
+
+        Args:
+            dry_run: only say what would be done.
+
+        Returns:
+            By file, its content before and after, where they differ.
+
+        Raises:
+            LogError: a file cannot be read or written; nothing was changed in it.
+        """
+        changes: dict[str, tuple[bytes, bytes]] = {}
+        if not self._real.exists():
+            return changes
+        with self._reading() if dry_run else self._writing() as held:
+            for index in (self._log, *self._all_archives(held)):
+                before = bytes(index.content(held.descriptor(index)))
+                after = mended(before, str(index.path))
+                if after == before:
+                    continue
+                changes[self._shown(index)] = (before, after)
+                if not dry_run:
+                    try:
+                        self._replace(held, index, [after])
+                    except _OvertakenError:
+                        raise self._overtaken() from None
+                    index.forget()
+                    held.open(index)
+        return changes
 
     def where(self, entry_id: str) -> str:
         """The file and line of an entry's tag, as ``path:line``; empty if no entry has the id."""
@@ -426,52 +559,82 @@ class MarkdownJournal:
             start, end = index.span(number)
             content = index.content(held.descriptor(index))
             line = content.count(b"\n", 0, start) + read_block(content[start:end]).line + 1
-            return f"{self._shown(index.path)}:{line}"
+            return f"{self._shown(index)}:{line}"
 
     def resolving(self, timeout: float = 0) -> AbstractContextManager[None]:
         """See :class:`~tradmem.journal.base.Journal`."""
-        self._check_path()
-        if not self._real.parent.exists():
-            files.make_folder(self._real.parent)
-        return files.lock(self._beside(".resolve.lock"), timeout)
+        with self._alone():
+            self._prepare()
+            path = self._beside(".resolve.lock")
+        return files.lock(path, timeout, of=self.path, use="being resolved")
 
     # Files
 
     @contextmanager
     def _reading(self) -> Iterator[_Held]:
-        with self._threads, _Held() as held:
+        with self._alone(), _Held() as held:
             held.open(self._log)
+            self._has_folder |= held.is_there(self._log)
             yield held
 
     @contextmanager
     def _writing(self) -> Iterator[_Held]:
-        self._check_path()
-        folder = self._real.parent
-        with self._threads:
-            if not folder.exists():
-                if self._log.size:
-                    raise LogError(f"cannot write {self.path}: the folder {folder} has vanished")
-                files.make_folder(folder)
-            with files.lock(self._beside(".lock"), self.timeout), _Held() as held:
+        with self._alone():
+            self._prepare()
+            path = self._beside(".lock")
+            with files.lock(path, self.timeout, of=self.path), _Held() as held:
                 held.open(self._log)
                 yield held
 
-    def _check_path(self) -> None:
-        if self._real.is_dir():
-            raise LogError(f"cannot write {self.path}: it is a folder; name a file in it")
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Be the only thread in here, with what is known of the file that has the name now."""
+        if self._process != os.getpid():  # forked: another thread may have held the lock
+            self._begin()
+        with self._threads:
+            if not self._depth and os.path.realpath(self._absolute) != str(self._real):
+                self._begin()
+            self._depth += 1
+            try:
+                yield
+            finally:
+                self._depth -= 1
+
+    def _prepare(self) -> None:
+        """See to it that the log can be written: it is a file, in a folder that exists."""
+        files.check_regular("write", self._real)
+        folder = self._real.parent
+        if not folder.exists():
+            if self._has_folder:
+                raise LogError(
+                    f"cannot write {self.path}: its folder has vanished; bring it back, or open "
+                    "the log anew to begin another"
+                )
+            files.make_folder(folder)
+        self._has_folder = True
 
     def _beside(self, suffix: str) -> Path:
         return self._real.with_name(self._real.name + suffix)
 
-    def _shown(self, path: Path) -> str:
+    def _shown(self, index: Index) -> str:
         """A path as the user knows it: below the log's own folder as it was given."""
-        return str(self.path.parent / path.relative_to(self._real.parent))
+        if index is self._log:
+            return str(self.path)
+        beside = Path(os.path.realpath(self._absolute.parent)) == self._real.parent
+        folder = self.path.parent / "archive" if beside else self.archive_folder
+        return str(folder / self._archive_name(self._year_of(index)))
+
+    def _year_of(self, index: Index) -> int:
+        return next(year for year, archive in self._archives.items() if archive is index)
+
+    def _archive_name(self, year: int) -> str:
+        return f"{self._real.stem}-{year}.md"
 
     def _archive(self, year: int) -> Index:
         index = self._archives.get(year)
         if index is None:  # not setdefault: this is asked for every memory that is looked at
-            path = self.archive_folder / f"{self._real.stem}-{year}.md"
-            index = self._archives[year] = Index(path, archived=True)
+            path = os.path.realpath(self.archive_folder / self._archive_name(year))
+            index = self._archives[year] = Index(Path(path), archived=True)
         return index
 
     def _all_archives(self, held: _Held) -> list[Index]:
@@ -505,14 +668,5 @@ class MarkdownJournal:
     def _year(self, held: _Held, year: int) -> list[Index]:
         """The archive of a year, if it is there."""
         index = self._archive(year)
-        if not index.path.exists():
-            return []
         held.open(index)
-        return [index]
-
-
-def _append(descriptor: int, index: Index, blocks: bytes) -> None:
-    """Append blocks to a file, whatever its last append left behind."""
-    before = opening(index.tail(descriptor), index.newline, in_line=index.in_line)
-    files.append(descriptor, before + blocks, index.path)
-    index.refresh(descriptor)
+        return [index] if held.is_there(index) else []

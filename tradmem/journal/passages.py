@@ -6,6 +6,7 @@ so. Of a block that is as we write it, it is read in a tenth of the time that pa
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -16,6 +17,7 @@ from tradmem.errors import UsageError
 from tradmem.journal.tagline import percent
 from tradmem.journal.text import unescape
 from tradmem.model import Act, Entry
+from tradmem.model import known as dated
 
 
 class Passage(NamedTuple):
@@ -72,21 +74,20 @@ class Changes:
 
 def passage_of(entry: Entry) -> Passage:
     """The passage of an entry as it is."""
-    recorded = entry.recorded
-    acts = [addition for addition in entry.additions if addition.kind != Act.REMARK]
-    outcomes = [addition for addition in acts if addition.outcome]
-    lessons = [addition for addition in acts if addition.kind == Act.REFLECTION]
-    settled = entry.outcome is not None
+    recorded, settled = entry.recorded, entry.outcome is not None
+    acts_by_time = dated(entry.additions, recorded.horizon)
+    acts = [(when, act) for when, act in acts_by_time if when and act.kind not in HIDING]
+    kinds = Counter(act.kind for _, act in acts)
     return Passage(
         id=entry.id,
         ticker=entry.ticker,
         day=entry.date.isoformat(),
         made=recorded.known_at,
-        since=entry.changed_at,
+        since=max([recorded.known_at, *(when for when, _ in acts)]),
         teaches=recorded.is_note or settled,
-        sole=len(acts) == len(outcomes) + len(lessons)
-        and len(outcomes) == settled
-        and len(lessons) <= 1,
+        sole=kinds.keys() <= {Act.OUTCOME, Act.REFLECTION}
+        and kinds[Act.OUTCOME] == settled
+        and kinds[Act.REFLECTION] <= settled,
         lesson=entry.reflection,
         body="\n".join(filter(None, (recorded.text, entry.remark))),
         tags=entry.tags,
@@ -95,26 +96,26 @@ def passage_of(entry: Entry) -> Passage:
     )
 
 
-_OUTCOMES = rb'((?:<!-- tradmem: \{"add":"outcome"[^\n]*\} -->\n)*)'
+# Acts that say whether an entry is shown, and change none of its texts.
+HIDING = frozenset({"forget", "expire", "supersede", "undo"})
 _BLOCK = re.compile(
     rb"\s*\[([0-9-]{10}) \| ([^|\]\s]+) \| (?:(Note)|\w+ \| (?:pending"
     rb"|([+-][0-9.]+%) \| ([+-][0-9.]+%|n/a) \| ([0-9]+)d \| resolved:[0-9-]{10}))\]\n"
     rb'<!-- tradmem: \{"v":1,"id":"([0-9a-f]{12})"'
     rb'(?:,"decided_at":"([^"]+)")?(?:,"at":"([^"]+)")?([^\n]*)\} -->\n'
-    + _OUTCOMES
-    + rb'(?:<!-- tradmem: \{"add":"reflection"([^\n]*)\} -->\n)?'
-    + _OUTCOMES
-    + rb'((?:<!-- tradmem: \{"add":"(?:forget|expire|supersede)"[^\n]*\} -->\n)*)'
+    rb'((?:<!-- tradmem: \{"add":"outcome"[^\n]*\} -->\n)*)'
+    rb'(?:<!-- tradmem: \{"add":"reflection"([^\n]*)\} -->\n)?'
+    rb'((?:<!-- tradmem: \{"add":"(?:outcome|forget|expire|supersede|undo)"[^\n]*\} -->\n)*)'
     rb"\n(DECISION|NOTE):\n"
 )
 _OUTCOME = re.compile(
     rb'\{"add":"outcome"(?:,"at":"[^"]+")?,"horizon":([0-9]+),"sessions":([0-9]+),'
     rb'"raw":([^,]+),"alpha":([^,]+),"known_at":"([^"]+)"'
 )
-_ACT = re.compile(rb'\{"add":"[^"]*"(?:,"known_at":"([^"]+)")?(?:,"at":"([^"]+)")?')
 _HORIZON = re.compile(rb',"horizon":([0-9]+)')
 _TAGS = re.compile(rb',"tags":(\[[^\]]*\])')
 _RECALLED = re.compile(rb',"recalled":(\[[^\]]*\])')
+_OUTCOME_LINE = b'<!-- tradmem: {"add":"outcome"'
 _LESSON = b"\n\nREFLECTION:\n"
 _END = b"\n<!-- ENTRY_END -->"
 
@@ -135,28 +136,29 @@ def glimpse(raw: bytes, *, archived: bool = False) -> Passage | None:
 
 def _read(raw: bytes, found: re.Match[bytes], archived: bool) -> Passage | None:
     day, ticker, note, *figures, name, decided, stamped, rest = found.groups()[:10]
-    first, lesson_line, later, acts, section = found.groups()[10:]
+    first, lesson_line, later, section = found.groups()[10:]
     body, lesson = _texts(raw[found.end() : raw.rfind(_END)])
-    outcomes = first + later
+    outcomes = first.count(_OUTCOME_LINE) + later.count(_OUTCOME_LINE)
     if bool(note) != (section == b"NOTE") or (note and (outcomes or lesson_line is not None)):
         return None
     if lesson_line is None and lesson:
         return None  # a person wrote it
     made_at = stamped if note else decided
-    made = parse_instant(made_at.decode()) if made_at else last_instant(_day(day))
-    known = [made, *_known(acts)]
+    known = [parse_instant(made_at.decode()) if made_at else last_instant(_day(day))]
     if outcomes:
         known += _outcomes(first, later, rest, tuple(figures))
+        if len(known) <= outcomes:
+            return None
     elif figures[0] or lesson_line is not None:
         return None
     return Passage(
         id=name.decode(),
         ticker=ticker.decode(),
         day=day.decode(),
-        made=made,
+        made=known[0],
         since=max(known),
         teaches=bool(note or outcomes),
-        sole=not acts and outcomes.count(b"\n") <= 1,
+        sole=outcomes <= 1,
         lesson=lesson,
         body=body,
         tags=(_strings(_TAGS, lesson_line) if lesson else ()) or _strings(_TAGS, rest),
@@ -212,18 +214,13 @@ def _outcomes(
     place = horizons.index(recorded[1]) if recorded else 0
     _, sessions, raw, alpha, _ = read[place]
     if (
-        len(read) != first.count(b"\n") + later.count(b"\n")
-        or len(set(horizons)) != len(read)
+        len(set(horizons)) != len(read)
         or place >= first.count(b"\n")
         or (percent(float(raw)).encode(), sessions) != (figures[0], figures[2])
         or percent(None if alpha == b"null" else float(alpha)).encode() != figures[1]
     ):
         raise ValueError("not as we write it")
     return [parse_instant(outcome[4].decode()) for outcome in read]
-
-
-def _known(acts: bytes) -> list[datetime]:
-    return [parse_instant((known_at or at).decode()) for known_at, at in _ACT.findall(acts)]
 
 
 def _strings(pattern: re.Pattern[bytes], line: bytes) -> tuple[str, ...]:
@@ -237,7 +234,7 @@ def _strings(pattern: re.Pattern[bytes], line: bytes) -> tuple[str, ...]:
         return ()
     if b"{" in line[: found.start()]:
         raise ValueError("not as we write it")
-    return tuple(json.loads(found[1]))
+    return tuple(map(str, json.loads(found[1])))
 
 
 def _day(text: bytes) -> date:

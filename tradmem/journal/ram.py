@@ -2,11 +2,12 @@
 
 import threading
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import date as Date  # noqa: N812 - `date` is the name of a field elsewhere
 from datetime import datetime
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from tradmem.errors import LogBusy, UnknownEntry
@@ -41,6 +42,7 @@ class RamJournal:
         self._unfinished: dict[int, None] = {}
         self._tallies: dict[str, Tally] = {}
         self._touched: list[int] = []
+        self._lessons: dict[str, str] = {}
         self._threads = threading.RLock()
         self._resolver = threading.Lock()
 
@@ -67,6 +69,7 @@ class RamJournal:
             self._entries.append(entry)
             self._days.setdefault((entry.date, entry.ticker), []).append(number)
             self._touched.append(number)
+            self._hear(entry.recorded.extra, entry.id)
             self._file(number, entry)
             return entry, stored
 
@@ -86,9 +89,14 @@ class RamJournal:
                     now = fold_now(entry.recorded, (*entry.additions, addition))
                     self._entries[number] = now
                     self._touched.append(number)
+                    self._hear(addition.data, name)
                     self._file(number, now)
                     self._count(entry, now)
             return [self._entries[self._numbers[name]] for name, _ in additions]
+
+    def _hear(self, data: Mapping[str, Any], name: str) -> None:
+        if "lesson" in data:
+            self._lessons.setdefault(str(data["lesson"]), name)
 
     def _count(self, before: Entry, now: Entry) -> None:
         """Keep the counts of a ticker; only what came anew is counted."""
@@ -217,6 +225,15 @@ class RamJournal:
         with self._threads:
             found = (self.get(name) for name in ids)
             return {e.id: e for e in found if e and (replaced or not self._is_replaced(e))}
+
+    def lessons(self) -> Mapping[str, str]:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        return MappingProxyType(self._lessons)
+
+    def tickers(self) -> set[str]:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        with self._threads:
+            return {ticker for _, ticker in self._days}
 
     def problems(self) -> list[Problem]:
         """See :class:`~tradmem.journal.base.Journal`: there is nothing to go wrong."""

@@ -116,24 +116,26 @@ def read_answer(answer: str, links: Sequence[str]) -> Draft | None:
         answer: the model's text, reasoning blocks and all.
         links: the ids of the memories shown, the first of them being number 1.
     """
-    found = _first_object(_REASONING.sub("", answer))
+    found = first_object(answer, "reflection")
     if found is None:
         return None
-    ids: list[str] = []
+    ids, dropped = by_number(found.get("links"), links)
+    return Draft(
+        text=_prose(found["reflection"]), links=ids, links_dropped=dropped, tags=found.get("tags")
+    )
+
+
+def by_number(values: Any, ids: Sequence[str]) -> tuple[tuple[str, ...], int]:
+    """The ids behind the numbers that a model gave, each once, and how many named none."""
+    found: list[str] = []
     dropped = 0
-    values = found.get("links")
     for value in values if isinstance(values, list) else [] if values is None else [values]:
         number = _number(value)
-        if number is not None and 1 <= number <= len(links):
-            ids.append(links[number - 1])
+        if number is not None and 1 <= number <= len(ids):
+            found.append(ids[number - 1])
         else:
             dropped += 1
-    return Draft(
-        text=_prose(found["reflection"]),
-        links=tuple(dict.fromkeys(ids)),
-        links_dropped=dropped,
-        tags=found.get("tags"),
-    )
+    return tuple(dict.fromkeys(found)), dropped
 
 
 _DECODER = JSONDecoder(strict=False)  # models leave line breaks in strings
@@ -146,13 +148,15 @@ _REASONING = re.compile(
 )
 
 
-def _first_object(text: str) -> Mapping[str, Any] | None:
+def first_object(answer: str, key: str) -> Mapping[str, Any] | None:
+    """The first JSON object behind any reasoning that has a text, or texts, under a key."""
+    text = _REASONING.sub("", answer)
     for brace in list(re.finditer(r"\{", text))[:_MOST_BRACES]:
         try:
             value, _ = _DECODER.raw_decode(text, brace.start())
         except (JSONDecodeError, RecursionError):
             continue
-        if isinstance(value, dict) and isinstance(value.get("reflection"), str | list):
+        if isinstance(value, dict) and isinstance(value.get(key), str | list):
             return value
     return None
 

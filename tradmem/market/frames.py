@@ -46,6 +46,11 @@ class _Shelf:
             for name in histories:
                 self._names.setdefault(spell(name), name)
 
+    @property
+    def tickers(self) -> tuple[str, ...]:
+        """As they were written."""
+        return tuple(self._histories)
+
     def cut(self, ticker: str, span: Span) -> Bars | PriceError:
         """The bars of a ticker in a span."""
         name = self._names.get(ticker.upper())
@@ -114,6 +119,11 @@ class FramePrices:
                 basis=basis,
             )
         self._shelf = _Shelf(histories, source, aliases)
+
+    @property
+    def tickers(self) -> tuple[str, ...]:
+        """The tickers that there are closes of."""
+        return self._shelf.tickers
 
     def fetch(self, spans: Mapping[str, Span]) -> dict[str, Bars | PriceError]:
         """See :class:`tradmem.market.prices.PriceSource`."""
