@@ -21,9 +21,9 @@ from tradmem.journal.base import Journal, OnConflict, Stored
 from tradmem.journal.markdown import MarkdownJournal
 from tradmem.journal.text import clean
 from tradmem.lessons.filing import COMPARED
+from tradmem.lessons.parts import Rank
 from tradmem.lessons.recall import Recall, recall
 from tradmem.lessons.reflect import Reflector, TemplateReflector
-from tradmem.lessons.search import SearchIndex
 from tradmem.model import (
     MARKET,
     Act,
@@ -38,13 +38,14 @@ from tradmem.model import (
 )
 from tradmem.resolving import Progress, ResolveReport, Run, filer_of
 from tradmem.rows import COLUMNS, as_row
-from tradmem.searching import accepting, search
+from tradmem.searching import Finder, accepting, search
 from tradmem.settings import DEFAULT_LOG, Settings, check_horizon
 from tradmem.stated import stated_horizon
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from tradmem.lessons.embed import Embedder
     from tradmem.market.prices import PriceSource
 
 _AGENT_LENGTH = 64
@@ -81,6 +82,8 @@ class Memory:
         reflector: who writes the lessons; the template by default.
         settings: everything else.
         clock: what time it is, aware UTC; a replay hands in its own.
+        embedder: makes vectors of texts for a recall by relevance; by default what the
+            settings name, and only when one is asked for.
     """
 
     def __init__(
@@ -91,13 +94,14 @@ class Memory:
         reflector: Reflector | None = None,
         settings: Settings | None = None,
         clock: Clock = system_clock,
+        embedder: "Embedder | None" = None,
     ) -> None:
         self.journal = journal
         self.settings = settings or Settings()
         self.reflector = reflector or TemplateReflector()
         self.clock = clock
         self._prices = prices
-        self._index: SearchIndex | None = None
+        self.finder = Finder(journal, self.settings, embedder)
 
     @classmethod
     def open(
@@ -162,34 +166,49 @@ class Memory:
             self._prices = CachedPrices(source, self.settings.cache, clock=self.clock)
         return self._prices
 
-    @property
-    def index(self) -> SearchIndex:
-        """The full-text index over the journal, built by the first search."""
-        if self._index is None:
-            self._index = SearchIndex(self.journal)
-        return self._index
-
     # Deciding
 
-    def recall(self, ticker: str, as_of: AsOf = None) -> Recall:
+    def recall(
+        self,
+        ticker: str,
+        as_of: AsOf = None,
+        *,
+        rank: Rank | str | None = None,
+        query: str | None = None,
+        explain: bool = False,
+    ) -> Recall:
         """What to put into the prompt of the next decision on a ticker.
 
         Args:
             ticker: in any case.
             as_of: an instant; or the date of the decision, which means the instant that
                 :meth:`record` would give it; now by default. Never past the clock.
+            rank: ``plain`` (the newest) or ``relevant`` (what has the most to do with the
+                query); what the settings say by default.
+            query: what the decision is about, such as the day's brief; the plain rule takes
+                no notice of it.
+            explain: whether to account for every memory that was looked at, in
+                ``explained``.
 
         Raises:
-            UsageError: no such ticker, or a date later than today.
+            UsageError: no such ticker or rank, a date later than today, or no query where
+                ``relevant`` is asked for.
         """
         ticker = check_ticker(ticker)
+        chosen = _choice(Rank, self.settings.rank if rank is None else rank, "rank")
+        if rank is not None and chosen is Rank.RELEVANT and query is None:
+            raise UsageError("rank='relevant' needs a query; hand in what the decision is about")
+        instant = self._decision_instant(ticker, as_of)[0]
+        if chosen is Rank.RELEVANT:
+            return self.finder.recall(ticker, instant, query or "", explain=explain)
         return recall(
             self.journal,
             ticker,
-            self._decision_instant(ticker, as_of)[0],
+            instant,
             same_ticker=self.settings.same_ticker,
             cross_ticker=self.settings.cross_ticker,
             budget=self.settings.budget,
+            explain=explain,
         )
 
     def record(
@@ -497,7 +516,7 @@ class Memory:
         """
         instant = None if as_of is None else as_instant(as_of, self._now())
         return search(
-            self.index,
+            self.finder.index,
             query,
             as_of=instant,
             limit=limit,

@@ -14,7 +14,7 @@ from tradmem.cli.words import bold, called, dim, result, styled
 from tradmem.errors import UsageError
 from tradmem.journal.tagline import percent
 from tradmem.lessons.excerpt import Piece, excerpts
-from tradmem.lessons.search import Texts
+from tradmem.lessons.fulltext import Texts
 from tradmem.lessons.words import Term, asked_for
 from tradmem.model import Entry
 from tradmem.rows import as_json as json_of

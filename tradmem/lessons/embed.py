@@ -75,7 +75,7 @@ class WordLlamaEmbedder:
     is_costly = False
 
     def __init__(self, dimension: int = 128) -> None:
-        if not has_wordllama():
+        if find_spec("wordllama") is None:
             raise UsageError(
                 "embeddings need the package wordllama; pip install 'tradmem[semantic]'"
             )
@@ -94,11 +94,6 @@ class WordLlamaEmbedder:
         return wordllama.WordLlama.load(
             cache_dir=folder, disable_download=True, trunc_dim=self.dimension
         )
-
-
-def has_wordllama() -> bool:
-    """Whether the package is there."""
-    return find_spec("wordllama") is not None
 
 
 class OpenAIEmbedder:

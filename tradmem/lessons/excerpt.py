@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tradmem.lessons.search import full_text_table
+from tradmem.lessons.fulltext import full_text_table
 from tradmem.lessons.words import Term, joined, spaced
 
 _OPEN, _CLOSE = "\x02", "\x03"

@@ -1,6 +1,5 @@
 """What the relevance of a memory is made of, and how a recall accounts for it."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
@@ -27,7 +26,7 @@ class PartName(StrEnum):
 
 # What a part of 1 adds to a score. That decisions which saw a lesson came out well says little
 # about the lesson: they share its ticker and its time. So the record counts for nothing.
-DEFAULT_WEIGHTS: Mapping[str, float] = MappingProxyType(
+DEFAULT_WEIGHTS: MappingProxyType[str, float] = MappingProxyType(
     {
         PartName.KEYWORD: 0.35,
         PartName.SEMANTIC: 0.25,

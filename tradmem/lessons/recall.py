@@ -179,7 +179,7 @@ def _same(
         shown: dict[str, Shown] = {}
         left_out: list[LeftOut] = []
         for entry in found:
-            key = _lesson_key(entry)
+            key = lesson_key(entry)
             if key in shown:
                 first = shown[key]
                 shown[key] = replace(first, times=first.times + 1)
@@ -192,7 +192,7 @@ def _same(
     return [], []
 
 
-def _lesson_key(entry: Entry) -> str:
+def lesson_key(entry: Entry) -> str:
     """What makes two lessons the same one; an entry without a lesson is only itself."""
     return _cached_hash(entry.reflection, entry.ticker) if entry.reflection else entry.id
 

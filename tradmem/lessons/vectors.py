@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
+from heapq import nlargest
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,9 +14,10 @@ import numpy as np
 
 from tradmem.errors import ModelError
 from tradmem.journal.base import Journal
-from tradmem.journal.passages import Passage
+from tradmem.journal.passages import Passage, passage_of
 from tradmem.lessons.embed import Embedder, Vector
 from tradmem.lessons.vector_store import VectorStore
+from tradmem.model import Entry
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -105,23 +107,43 @@ class VectorIndex:
         vector: Vector = self._matrix[place]
         return vector
 
-    def nearest(self, vector: Vector, as_of: datetime, most: int) -> list[str]:
-        """The ids of the memories nearest to a vector that stand as they do since then.
+    def gist(self, entry: Entry) -> str:
+        """What of an entry becomes a vector."""
+        passage = passage_of(entry)
+        return gist(passage.lesson, passage.body, self.embedder.longest)
 
-        Of those equally near, the newest.
+    def nearest(
+        self, vector: Vector, as_of: datetime, most: int, changed: Sequence[Entry] = ()
+    ) -> list[str]:
+        """The ids of the memories nearest to a vector; of those equally near, the newest.
+
+        Args:
+            vector: of length 1.
+            as_of: aware UTC.
+            most: how many, at most.
+            changed: memories that have become something else since, as they stood.
         """
         with self._lock:
-            size = len(self._ids)
-            if not size or not most:
-                return []
-            since = self._since[:size]
-            near = np.round(self._matrix[:size] @ vector, _DIGITS)
-            near[since > _micros(as_of)] = -2.0
-            least = np.partition(near, size - most)[size - most] if most < size else -1.0
-            places = np.flatnonzero((near >= least) & (near > -2.0))
-            names = [self._ids[place] for place in places]
-            order = np.lexsort((np.array(names), -since[places], -near[places]))
-            return [names[number] for number in order[:most]]
+            near = self._nearest(vector, _micros(as_of), most)
+        made = self.vectors([self.gist(entry) for entry in changed])
+        for entry, other in zip(changed, made, strict=True):
+            if other is not None:
+                since = _micros(passage_of(entry).since)
+                near.append((similarity(other, vector), since, entry.id))
+        return [name for _, _, name in nlargest(most, near)]
+
+    def _nearest(self, vector: Vector, as_of: int, most: int) -> list[tuple[float, int, str]]:
+        """Similarity, since and id of the nearest that stand as they do since then."""
+        size = len(self._ids)
+        if not size or not most:
+            return []
+        since = self._since[:size]
+        near = np.round(self._matrix[:size] @ vector, _DIGITS)
+        near[since > as_of] = -2.0
+        least = np.partition(near, size - most)[size - most] if most < size else -1.0
+        places = np.flatnonzero((near >= least) & (near > -2.0))
+        found = [(float(near[n]), int(since[n]), self._ids[n]) for n in places]
+        return nlargest(most, found)
 
     # Staying up to date
 
@@ -229,6 +251,11 @@ class VectorIndex:
                     f"{self._dimension} before{kept}",
                     fatal=True,
                 )
+
+
+def similarity(one: Vector, other: Vector) -> float:
+    """The cosine of the angle between two vectors of length 1."""
+    return round(float(one @ other), _DIGITS)
 
 
 def _key(text: str) -> str:
