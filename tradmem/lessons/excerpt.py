@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tradmem.lessons.fulltext import full_text_table
+from tradmem.lessons.fulltext import FullText
 from tradmem.lessons.words import Term, joined, spaced
 
 _OPEN, _CLOSE = "\x02", "\x03"
@@ -28,14 +28,13 @@ def excerpts(texts: Sequence[str], terms: Sequence[Term], *, words: int = 24) ->
         words: how long a part, at most.
     """
     words = max(1, min(words, _MOST))
-    table = full_text_table(keep=True)
-    rows = ((place, _MARK.sub(" ", spaced(text))) for place, text in enumerate(texts))
-    table.executemany("INSERT INTO passages (rowid, text) VALUES (?, ?)", rows)
+    kept = FullText(keep=True)
+    kept.add((place, _MARK.sub(" ", text)) for place, text in enumerate(texts))
     found = {}
     if terms:
         wanted = " OR ".join(term.match for term in terms)
-        query = "SELECT rowid, snippet(passages, 0, ?, ?, '…', ?) FROM passages WHERE text MATCH ?"
-        found = dict(table.execute(query, (_OPEN, _CLOSE, words, wanted)))
+        query = "SELECT rowid, snippet(texts, 0, ?, ?, '…', ?) FROM texts WHERE text MATCH ?"
+        found = dict(kept.table.execute(query, (_OPEN, _CLOSE, words, wanted)))
     return [
         _pieces(found.get(place) or _beginning(text, words)) for place, text in enumerate(texts)
     ]

@@ -1,29 +1,17 @@
 """Full-text tables of SQLite, in memory."""
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from tradmem.errors import TradmemError
 from tradmem.lessons.words import TOKENIZER, Term, spaced
 
 _HASH_SIZE = 1 << 26  # bytes of new rows that SQLite gathers before it merges them
+_BEYOND = 1 << 62  # greater than the number of any row
 
 
-class Texts:
-    """A few texts to look into for words, each named by its place."""
-
-    def __init__(self, texts: Iterable[str] = ()) -> None:
-        self._table = full_text_table()
-        rows = ((place, spaced(text)) for place, text in enumerate(texts))
-        self._table.executemany("INSERT INTO passages (rowid, text) VALUES (?, ?)", rows)
-
-    def holding(self, term: Term) -> set[int]:
-        """The places of the texts that hold a word or phrase."""
-        return {place for (place,) in match(self._table, term.match)}
-
-
-def full_text_table(*, keep: bool = False) -> sqlite3.Connection:
-    """A connection with an empty full-text table ``passages``.
+class FullText:
+    """A table of texts by number, which it can be asked for by their words.
 
     Args:
         keep: whether it keeps the texts too, beside where which words are.
@@ -31,20 +19,53 @@ def full_text_table(*, keep: bool = False) -> sqlite3.Connection:
     Raises:
         TradmemError: this Python's SQLite has no FTS5.
     """
-    table = sqlite3.connect(":memory:", check_same_thread=False)
-    options = "" if keep else "content='', columnsize=0, "
-    options += f"tokenize='{TOKENIZER}'"
-    try:
-        table.execute(f"CREATE VIRTUAL TABLE passages USING fts5(text, {options})")
-    except sqlite3.OperationalError as error:
-        raise TradmemError(
-            f"no search: this Python's SQLite cannot ({error}); use a Python whose SQLite has FTS5"
-        ) from error
-    table.execute("INSERT INTO passages (passages, rank) VALUES ('hashsize', ?)", (_HASH_SIZE,))
-    return table
+
+    def __init__(self, *, keep: bool = False) -> None:
+        self.table = sqlite3.connect(":memory:", check_same_thread=False)
+        options = "" if keep else "content='', columnsize=0, "
+        options += f"tokenize='{TOKENIZER}'"
+        try:
+            self.table.execute(f"CREATE VIRTUAL TABLE texts USING fts5(text, {options})")
+        except sqlite3.OperationalError as error:
+            raise TradmemError(
+                f"no search: this Python's SQLite cannot ({error}); use one whose SQLite has FTS5"
+            ) from error
+        self.table.execute("INSERT INTO texts (texts, rank) VALUES ('hashsize', ?)", (_HASH_SIZE,))
+
+    def add(self, rows: Iterable[tuple[int, str]]) -> None:
+        """Take in some texts; the fastest where their numbers grow."""
+        spread = ((number, spaced(text)) for number, text in rows)
+        with self.table:
+            self.table.executemany("INSERT INTO texts (rowid, text) VALUES (?, ?)", spread)
+
+    def holding(
+        self, wanted: str, *, start: int = 0, end: int = _BEYOND, limit: int = -1
+    ) -> list[int]:
+        """The numbers from start to below end of the texts that match, the greatest first."""
+        query = (
+            "SELECT rowid FROM texts WHERE texts MATCH ? AND rowid >= ? AND rowid < ? "
+            "ORDER BY rowid DESC LIMIT ?"
+        )
+        found = self.table.execute(query, (wanted, start, end, limit)).fetchall()
+        return [number for (number,) in found]
+
+    def count(self, wanted: str, *, end: int = _BEYOND, limit: int = -1) -> int:
+        """How many there are; a tenth of the cost of having their numbers."""
+        query = (
+            "SELECT count(*) FROM (SELECT 1 FROM texts WHERE texts MATCH ? AND rowid < ? "
+            "ORDER BY rowid DESC LIMIT ?)"
+        )
+        count: int = self.table.execute(query, (wanted, end, limit)).fetchone()[0]
+        return count
 
 
-def match(table: sqlite3.Connection, wanted: str, end: int = 1 << 62) -> Iterator[tuple[int]]:
-    """The numbers of the rows that hold what is wanted, below an end, the greatest first."""
-    query = "SELECT rowid FROM passages WHERE passages MATCH ? AND rowid < ? ORDER BY rowid DESC"
-    return table.execute(query, (wanted, end))
+class Texts:
+    """A few texts to look into for words, each named by its place."""
+
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        self._texts = FullText()
+        self._texts.add(enumerate(texts))
+
+    def holding(self, term: Term) -> set[int]:
+        """The places of the texts that hold a word or phrase."""
+        return set(self._texts.holding(term.match))

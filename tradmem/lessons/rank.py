@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tradmem.lessons.vectors import VectorIndex
 
 CANDIDATES = 40  # by words, and as many by meaning
-_OF_TICKER, _OF_NAMED, _OF_OTHERS = 20, 5, 10  # the newest, of each kind
+_OF_TICKER, _OF_NAMED, _OF_OTHERS = 10, 5, 10  # the newest, of each kind
 _NOTHING = log(2)  # the weight of a word that half of the memories hold
 _MOST_NAMED = 8  # tickers of a query that count
 HALF_LIFE = 90.0  # days

@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 
 from tradmem.journal.base import Journal
 from tradmem.journal.passages import Passage
-from tradmem.lessons.fulltext import full_text_table
+from tradmem.lessons.fulltext import FullText
 from tradmem.lessons.view import BITS, View, number_of
-from tradmem.lessons.words import spaced
 
 _BATCH = 20_000  # rows that are written at once
-_MOST_DEAD = 1_000  # replaced rows, beyond as many as there are live ones
+_FEW = 1_000  # rows that are worth sorting in one by one
+_MOST_DEAD = 200  # replaced rows, beyond a tenth of those that stand
 
 
 class Row(NamedTuple):
@@ -53,14 +53,15 @@ class SearchIndex:
         self._start_over()
 
     def _start_over(self) -> None:
-        self.table = full_text_table()
+        self.memories = FullText()
+        self.others = FullText()
         self.rows: dict[int, Row] = {}
         self._numbers: dict[str, int] = {}
         self.order: list[int] = []
         self.teaching: list[int] = []
         self._first: dict[str, datetime] = {}
-        self.common: dict[tuple[str, bool], int] = {}
-        self._next = self._dead = 0
+        self._next = 0
+        self.dead = [0, 0]  # replaced rows of the others, and of the memories
 
     @contextmanager
     def view(self, as_of: datetime | None, *, memories: bool = False) -> Iterator[View]:
@@ -94,7 +95,7 @@ class SearchIndex:
             for name in changes.gone:
                 self._drop(name)
             self._take(changes.passages)
-            if self._dead > len(self.rows) + _MOST_DEAD or self._next >> (BITS - 1):
+            if sum(self.dead) > len(self.rows) // 10 + _MOST_DEAD or self._next >> (BITS - 1):
                 self._start_over()
                 self._take(self.journal.passages().passages)
         self._mark = changes.mark
@@ -108,12 +109,10 @@ class SearchIndex:
             ]
             fresh.sort(key=lambda pair: (pair[0].since, pair[0].day, pair[0].id))
             numbers = [self._add(passage, digest) for passage, digest in fresh]
-            with self.table:
-                self.table.executemany(
-                    "INSERT INTO passages (rowid, text) VALUES (?, ?)",
-                    zip(numbers, (spaced(passage.text) for passage, _ in fresh), strict=True),
-                )
-            if len(numbers) > _MOST_DEAD:
+            pairs = list(zip(numbers, (passage for passage, _ in fresh), strict=True))
+            self.memories.add((number, p.text) for number, p in pairs if p.teaches)
+            self.others.add((number, p.text) for number, p in pairs if not p.teaches)
+            if len(numbers) > _FEW:
                 self.order = sorted(self.rows)
                 self.teaching = [n for n in self.order if self.rows[n].teaches]
             else:
@@ -147,13 +146,13 @@ class SearchIndex:
         number = self._numbers.get(name)
         if number is None:
             return True
-        if self.rows[number].digest == unless:
+        row = self.rows[number]
+        if row.digest == unless:
             return False
         del self._numbers[name], self.rows[number]
         for numbers in (self.order, self.teaching):
             place = bisect_left(numbers, number)
             if numbers[place : place + 1] == [number]:
                 del numbers[place]
-        self._dead += 1
-        self.common.clear()
+        self.dead[row.teaches] += 1
         return True

@@ -41,6 +41,8 @@ class VectorStore:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self._table = sqlite3.connect(self.path, check_same_thread=False, timeout=5)
+            self._table.execute("PRAGMA journal_mode=WAL")  # no sync per write, and none torn
+            self._table.execute("PRAGMA synchronous=NORMAL")
             with self._table as table:
                 table.execute("CREATE TABLE IF NOT EXISTS about (model TEXT, dimension INTEGER)")
                 table.execute("CREATE TABLE IF NOT EXISTS vectors (text TEXT PRIMARY KEY, v BLOB)")

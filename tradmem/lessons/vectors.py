@@ -94,7 +94,7 @@ class VectorIndex:
             missing = dict.fromkeys(
                 text for key, text in zip(keys, texts, strict=True) if key not in self._lately
             )
-            found = self._try(list(missing))
+            found = self._try(list(missing), keep=self.embedder.is_costly)
             fresh = zip(map(_key, missing), found, strict=False)
             self._lately |= {key: vector for key, vector in fresh if vector is not None}
             return [self._lately.get(key) for key in keys]
@@ -207,12 +207,12 @@ class VectorIndex:
             matrix[: len(self._matrix)] = self._matrix
         self._since, self._matrix = since, matrix
 
-    def _try(self, texts: Sequence[str]) -> list[Vector | None]:
+    def _try(self, texts: Sequence[str], *, keep: bool = True) -> list[Vector | None]:
         """The vectors of some texts; none at all where the embedder gives none now."""
         if not texts or time.monotonic() < self._not_before:
             return []
         try:
-            found = self._make(texts)
+            found = self._make(texts, keep=keep)
         except ModelError as error:
             self.fault = str(error)
             self._not_before = float("inf") if error.fatal else time.monotonic() + _PAUSE
@@ -220,7 +220,7 @@ class VectorIndex:
         self.fault = ""
         return found
 
-    def _make(self, texts: Sequence[str]) -> list[Vector | None]:
+    def _make(self, texts: Sequence[str], *, keep: bool) -> list[Vector | None]:
         """The vectors of some texts, from the file as far as they are there.
 
         Raises:
@@ -229,14 +229,15 @@ class VectorIndex:
         if len(texts) >= _AT_ONCE and len(self._waiting) >= _WORTH_KEEPING:
             self._open_store()
         keys = [_key(text) for text in texts]
-        there = self._store.get(keys) if self._store else {}
+        store = self._store if keep else None
+        there = store.get(keys) if store else {}
         missing = {k: text for k, text in zip(keys, texts, strict=True) if k not in there}
         for part in _parts(list(missing.items()), self.embedder.batch):
             made = self.embedder.embed([text for _, text in part])
             fresh = {k: v for (k, _), v in zip(part, made, strict=True) if v is not None}
             self._check(fresh.values())
-            if self._store:
-                self._store.put(fresh)
+            if store:
+                store.put(fresh)
             there |= fresh
         return [there.get(key) for key in keys]
 

@@ -1,13 +1,13 @@
 """What a full-text index held at an instant."""
 
-from bisect import bisect_left
+from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from math import log
 from typing import TYPE_CHECKING, NamedTuple
 
 from tradmem.journal.passages import passage_of
-from tradmem.lessons.fulltext import Texts, match
+from tradmem.lessons.fulltext import Texts
 from tradmem.lessons.words import Term
 from tradmem.model import Entry
 
@@ -38,6 +38,11 @@ class View:
         self._memories = memories
         self._second = number_of(as_of, 0)  # the first number of the last second
         self._end = self._second + (1 << BITS)
+        self._tables = [index.memories] if memories else [index.memories, index.others]
+        late = self._numbers[bisect_left(self._numbers, self._second) :]
+        # Rows that match and are not meant: replaced ones, and later ones of the last second.
+        dead = index.dead[True] if memories else sum(index.dead)
+        self._astray = dead + sum(n < self._end and not self._stands(n) for n in late)
         self._then = dict(self._earlier())
         self._keys = list(self._then)
         self._texts = Texts(passage_of(entry).text for entry in self._then.values())
@@ -56,12 +61,16 @@ class View:
             if then and (then.known_at or not self._memories):
                 yield number_of(passage_of(then).since, names[name]), then
 
+    @property
+    def _numbers(self) -> list[int]:
+        return self._index.teaching if self._memories else self._index.order
+
     def _counts(self, number: int) -> bool:
         row = self._index.rows.get(number)
         return row is not None and row.since <= self.as_of and (row.teaches or not self._memories)
 
     def __len__(self) -> int:
-        numbers = self._index.teaching if self._memories else self._index.order
+        numbers = self._numbers
         second, end = bisect_left(numbers, self._second), bisect_left(numbers, self._end)
         return second + sum(map(self._counts, numbers[second:end])) + len(self._then)
 
@@ -95,34 +104,54 @@ class View:
         row = self.row(key)
         return (key >> BITS, row.day, row.id)
 
-    def holding(self, *terms: Term, limit: int | None = None) -> list[int]:
+    def holding(self, *terms: Term, limit: int = -1) -> list[int]:
         """The keys whose texts hold all of some words or phrases, the newest first."""
-        found: list[int] = []
-        rows, second, end = self._index.rows, self._second, 0
-        for (number,) in match(self._index.table, " AND ".join(t.match for t in terms), self._end):
-            if number < end:
-                break
-            row = rows.get(number)  # _counts, without the cost of a call
-            if (
-                row is not None
-                and (row.teaches or not self._memories)
-                and (number < second or row.since <= self.as_of)
-            ):
-                found.append(number)
-                if len(found) == limit:
-                    end = number >> BITS << BITS  # to the end of its second
-        if self._then:
-            places = set.intersection(*map(self._texts.holding, terms))
-            found += (self._keys[place] for place in places)
-            found.sort(reverse=True)
-        return found if limit is None or len(found) <= limit else self._first(found, limit)
+        wanted = " AND ".join(term.match for term in terms)
+        found = self._holding(wanted, limit)
+        if len(found) == limit:  # those of the last second in an order of their own
+            second = found[-1] >> BITS << BITS
+            newer = bisect_left(found, -second, key=lambda key: -(key >> BITS << BITS))
+            group = self._holding(wanted, start=second, end=second + (1 << BITS))
+            group.sort(key=self.newness, reverse=True)
+            found = found[:newer] + group[: limit - newer]
+        return found
 
-    def _first(self, keys: list[int], limit: int) -> list[int]:
-        """The newest keys, those of the last second in an order of their own."""
-        second = keys[limit - 1] >> BITS
-        whole = bisect_left(keys, -second, key=lambda key: -(key >> BITS))
-        group = [key for key in keys[whole:] if key >> BITS == second]
-        return keys[:whole] + sorted(group, key=self.newness, reverse=True)[: limit - whole]
+    def _holding(
+        self, wanted: str, limit: int = -1, *, start: int = 0, end: int | None = None
+    ) -> list[int]:
+        end = self._end if end is None else min(end, self._end)
+        found: list[int] = []
+        for table in self._tables:
+            numbers = table.holding(wanted, start=start, end=end, limit=limit)
+            if self._astray:
+                kept = [number for number in numbers if self._stands(number)]
+                if len(kept) < len(numbers) == limit:
+                    numbers = table.holding(wanted, start=start, end=end)
+                    kept = [number for number in numbers if self._stands(number)]
+                numbers = kept
+            found += numbers
+        if self._then:
+            places = set(range(len(self._keys)))
+            for match in wanted.split(" AND "):
+                places &= self._texts.holding(Term("", match))
+            found += (key for p in places if start <= (key := self._keys[p]) < end)
+        if len(self._tables) > 1 or self._then:
+            found.sort(reverse=True)
+        return found if limit < 0 else found[:limit]
+
+    def _count(self, wanted: str, limit: int) -> int:
+        """How many hold something, if it is less than a limit; else the limit or more."""
+        rough = sum(
+            t.count(wanted, end=self._end, limit=limit + self._astray) for t in self._tables
+        )
+        if rough - self._astray >= limit or not (self._astray or self._then):
+            return rough
+        return len(self._holding(wanted, limit))
+
+    def _stands(self, number: int) -> bool:
+        """Whether a row is no replaced one, and none of later in the last second."""
+        rows = self._index.rows
+        return number in rows and (number < self._second or rows[number].since <= self.as_of)
 
     def rarest(self, terms: Iterable[Term], most: int = RAREST) -> list[Rare]:
         """Those words that the fewest entries hold, the rarest first; words that none holds go.
@@ -130,31 +159,23 @@ class View:
         Of a word that ``COMMON`` entries or more hold only the newest of them are looked at,
         and how many there are is told from how densely these stand.
         """
-        found: dict[Term, list[int]] = {}
-        common = []
+        found: list[tuple[int, Term]] = []  # how many hold it, up to as many as can matter
         for term in terms:
-            if self._is_common(term):
-                common.append(term)
-            elif keys := self.holding(term, limit=COMMON):
-                found[term] = keys
-                if len(keys) == COMMON:
-                    self._index.common[term.match, self._memories] = self._end - 1
-        if sum(len(keys) < COMMON for keys in found.values()) < most:
-            found |= {term: self.holding(term, limit=COMMON) for term in common}
+            limit = found[most - 1][0] if len(found) >= most else COMMON
+            count = self._count(term.match, limit)
+            if count and (count < limit or len(found) < most):
+                insort(found, (min(count, COMMON), term), key=lambda pair: pair[0])
         total = len(self)
         rare = []
-        for term, keys in found.items():
-            count = self._estimate(keys, total) if len(keys) == COMMON else len(keys)
-            rare.append(Rare(term, log(1 + (total - count + 0.5) / (count + 0.5)), keys))
-        return sorted(rare, key=lambda word: -word.weight)[:most]
-
-    def _is_common(self, term: Term) -> bool:
-        """Whether it was found to be common as of this instant or an earlier one."""
-        return self._index.common.get((term.match, self._memories), self._end) < self._end
+        for count, term in found[:most]:
+            keys = self.holding(term, limit=COMMON)
+            there = self._estimate(keys, total) if len(keys) == COMMON else count
+            rare.append(Rare(term, log(1 + (total - there + 0.5) / (there + 0.5)), keys))
+        return sorted(rare, key=lambda word: -word.weight)
 
     def _estimate(self, keys: list[int], total: int) -> int:
         """How many entries hold a word of which only the newest keys are known."""
-        numbers = self._index.teaching if self._memories else self._index.order
+        numbers = self._numbers
         second = keys[-1] >> BITS << BITS
         span = bisect_left(numbers, self._end) - bisect_left(numbers, second)
         span += sum(key >= second for key in self._then)
