@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tradmem.journal.markdown import MarkdownJournal
     from tradmem.journal.ram import RamJournal
     from tradmem.lessons.reflect import TemplateReflector
+    from tradmem.lessons.track import TrackRecord
     from tradmem.market.frames import FilePrices, FramePrices
     from tradmem.memory import Memory
     from tradmem.model import (
@@ -50,6 +51,7 @@ _HOMES = {
     "journal.markdown": "MarkdownJournal",
     "journal.ram": "RamJournal",
     "lessons.reflect": "TemplateReflector",
+    "lessons.track": "TrackRecord",
     "market.frames": "FilePrices FramePrices",
     "memory": "Memory",
     "model": "Addition Decision Entry Outcome Problem Rating Status Verdict",
@@ -79,6 +81,7 @@ __all__ = [
     "Settings",
     "Status",
     "TemplateReflector",
+    "TrackRecord",
     "TradmemError",
     "UnknownEntry",
     "UsageError",

@@ -51,7 +51,7 @@ _OWN = {
     **dict.fromkeys(("date", "known_on"), _Kind.DATE),
     **dict.fromkeys(("recalled", "cited", "links", "tags", "edited", "flags"), _Kind.WORDS),
     **dict.fromkeys(("archived", "hidden"), _Kind.FLAG),
-    "decided_at": _Kind.INSTANT,
+    **dict.fromkeys(("decided_at", "valid_until"), _Kind.INSTANT),
     **dict.fromkeys(("revision", "z"), _Kind.NUMBER),
 }
 _OUTCOME = {

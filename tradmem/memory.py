@@ -14,20 +14,25 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from tradmem import governance
+from tradmem.audit import Finding, audit
 from tradmem.clock import AsOf, Clock, as_instant, parse_date, parse_instant, system_clock, utc
 from tradmem.errors import UnknownEntry, UsageError
 from tradmem.filters import entry_test
+from tradmem.governance import Consolidation, Mandate, until
+from tradmem.history import Event, history
 from tradmem.journal.base import Journal, OnConflict, Stored
 from tradmem.journal.markdown import MarkdownJournal
 from tradmem.journal.text import clean
+from tradmem.lessons.consolidate import LEAST
 from tradmem.lessons.filing import COMPARED
 from tradmem.lessons.parts import Rank
 from tradmem.lessons.recall import Recall, recall
 from tradmem.lessons.reflect import Reflector, TemplateReflector
+from tradmem.lessons.track import TrackRecord, track
 from tradmem.model import (
     MARKET,
     Act,
-    Addition,
     Decision,
     Entry,
     Rating,
@@ -298,7 +303,12 @@ class Memory:
             yield unknown
 
     def note(
-        self, text: str, *, ticker: str | None = None, date: Date | str | None = None
+        self,
+        text: str,
+        *,
+        ticker: str | None = None,
+        date: Date | str | None = None,
+        valid_until: datetime | Date | str | None = None,
     ) -> Recorded:
         """Store a lesson or a remark as it stands; recall shows it from now on.
 
@@ -306,9 +316,11 @@ class Memory:
             text: what to remember.
             ticker: whom it is about; the whole market by default.
             date: the date that it carries; today by default.
+            valid_until: an instant, or a date, which means its last instant, UTC, from
+                which on recall leaves it out; by default it stays.
 
         Raises:
-            UsageError: no such ticker or date, or an empty text.
+            UsageError: no such ticker or date, an empty text, or an end that has passed.
             LogError: it could not be stored.
         """
         now = self._now()
@@ -319,6 +331,9 @@ class Memory:
         day = now.date() if date is None else parse_date(date)
         if day > now.date() + timedelta(days=1):  # it is tomorrow already, east of UTC
             raise UsageError(f"{day} is later than today; a note is dated today or earlier")
+        end = None if valid_until is None else until(valid_until)
+        if end is not None and end <= now:
+            raise UsageError(f"{valid_until} has passed; a note is valid until some later instant")
         decision = Decision(
             id="",
             date=day,
@@ -329,27 +344,146 @@ class Memory:
             extra=filer_of(self.journal, now, COMPARED).file_note(
                 body, name, note_id(day, name, body)
             ),
+            valid_until=end,
         )
         entry, stored = self.journal.append(decision)
-        return Recorded(entry=entry, status=stored)
+        return Recorded(entry=entry.by(now), status=stored)
 
-    def forget(self, entry_id: str, *, reason: str, actor: str = "") -> Entry:
+    # Governing
+
+    def forget(
+        self, entry_id: str, *, reason: str, actor: str = "", dry_run: bool = False
+    ) -> Entry:
         """Hide an entry from recall; it stays in the file and in statistics.
 
         Args:
             entry_id: the id, or the beginning of one.
             reason: why.
             actor: who asks for it.
+            dry_run: whether only to say what the entry would be.
+
+        Returns:
+            The entry as it is then, or would be.
 
         Raises:
             UnknownEntry: no entry has this id.
             UsageError: there is no reason.
         """
-        if not reason.strip():
-            raise UsageError("forgetting needs a reason; say why")
-        data = {"reason": reason, **({"actor": actor} if actor else {})}
-        addition = Addition(kind=Act.FORGET, at=self._now(), data=data)
-        return self.journal.add([(self._entry(entry_id).id, addition)])[0]
+        mandate = Mandate(at=self._now(), reason=reason, actor=actor, dry_run=dry_run)
+        return governance.forget(self.journal, self._entry(entry_id), mandate)
+
+    def expire(
+        self,
+        entry_id: str,
+        valid_until: datetime | Date | str,
+        *,
+        reason: str,
+        actor: str = "",
+        dry_run: bool = False,
+    ) -> Entry:
+        """Hide an entry from recall from an instant on, in place of any end that it had.
+
+        Args:
+            entry_id: the id, or the beginning of one.
+            valid_until: an instant, or a date, which means its last instant, UTC; one that
+                has passed hides from now on, never from before.
+            reason: why.
+            actor: who asks for it.
+            dry_run: see :meth:`forget`.
+
+        Raises:
+            UnknownEntry: no entry has this id.
+            UsageError: there is no reason, or no such instant.
+        """
+        mandate = Mandate(at=self._now(), reason=reason, actor=actor, dry_run=dry_run)
+        return governance.expire(self.journal, self._entry(entry_id), until(valid_until), mandate)
+
+    def supersede(
+        self, old: str, new: str, *, reason: str, actor: str = "", dry_run: bool = False
+    ) -> Entry:
+        """Hide an entry from recall because another one stands in its place.
+
+        Args:
+            old: the id of the one to hide, or the beginning of it.
+            new: the id of the one that stands.
+            reason: why.
+            actor: who asks for it.
+            dry_run: see :meth:`forget`.
+
+        Returns:
+            The old entry as it is then, or would be.
+
+        Raises:
+            UnknownEntry: no entry has one of the ids.
+            UsageError: there is no reason, or the new one is hidden itself.
+        """
+        mandate = Mandate(at=self._now(), reason=reason, actor=actor, dry_run=dry_run)
+        return governance.supersede(self.journal, self._entry(old), self._entry(new), mandate)
+
+    def undo(
+        self,
+        entry_id: str,
+        *,
+        reason: str,
+        actor: str = "",
+        kind: Act | str | None = None,
+        dry_run: bool = False,
+    ) -> tuple[Entry, ...]:
+        """Take back the latest act on an entry; what recall showed in between stays so.
+
+        On a note that stands for lessons (see :meth:`consolidate`) and has no act of its
+        own, every lesson gets its place back, and the note is forgotten.
+
+        Args:
+            entry_id: the id, or the beginning of one.
+            reason: why.
+            actor: who asks for it.
+            kind: the latest act of this kind, ``undo`` among them; by default the latest
+                ``forget``, ``expire`` or ``supersede`` in force.
+            dry_run: see :meth:`forget`.
+
+        Returns:
+            Every entry that was acted on, as it is then, or would be; this one first.
+
+        Raises:
+            UnknownEntry: no entry has this id.
+            UsageError: there is no reason, or nothing to undo.
+        """
+        mandate = Mandate(at=self._now(), reason=reason, actor=actor, dry_run=dry_run)
+        act = None if kind is None else _choice(Act, kind, "act")
+        return governance.undo(self.journal, self._entry(entry_id), mandate, act)
+
+    def consolidate(
+        self,
+        *,
+        ticker: str | None = None,
+        tag: str = "",
+        least: int = LEAST,
+        reason: str = "told by one note",
+        actor: str = "",
+        dry_run: bool = False,
+    ) -> tuple[Consolidation, ...]:
+        """Let one note stand for lessons that say the same, or are about the same.
+
+        The note is worded from the facts, quotes what was said, and links its sources; they
+        stay as they are and are superseded by it, so that recall shows it instead of each.
+
+        Args:
+            ticker: only this one's lessons; by default each ticker's for itself.
+            tag: only lessons with this tag; by default those that say the same, then
+                those with a tag in common.
+            least: lessons that a note needs to be worth its place, 2 or more.
+            reason: why.
+            actor: who asks for it.
+            dry_run: whether only to say which notes would be written, and for what.
+
+        Raises:
+            UsageError: no such ticker, or ``least`` is below 2.
+            LogError: it could not be stored; what was done before stands.
+        """
+        mandate = Mandate(at=self._now(), reason=reason, actor=actor, dry_run=dry_run)
+        name = None if ticker is None else check_ticker(ticker)
+        return governance.consolidate(self.journal, mandate, ticker=name, tag=tag, least=least)
 
     # Resolving
 
@@ -448,12 +582,14 @@ class Memory:
             UsageError: several ids begin so.
         """
         entry = self.journal.get(entry_id)
-        if entry is not None or len(entry_id) < _SHORTEST_PREFIX:
-            return entry
-        found = {e.id: e for e in self.journal.entries() if e.id.startswith(entry_id)}
-        if len(found) > 1:
-            raise UsageError(f"{entry_id} is the beginning of {len(found)} ids; write more of it")
-        return next(iter(found.values()), None)
+        if entry is None and len(entry_id) >= _SHORTEST_PREFIX:
+            found = {e.id: e for e in self.journal.entries() if e.id.startswith(entry_id)}
+            if len(found) > 1:
+                raise UsageError(
+                    f"{entry_id} is the beginning of {len(found)} ids; write more of it"
+                )
+            entry = next(iter(found.values()), None)
+        return entry.by(self._now()) if entry else None
 
     def entries(
         self,
@@ -473,8 +609,11 @@ class Memory:
         wanted = _ticker(ticker)
         state = None if status is None else _choice(Status, status, "status")
         entries: Iterable[Entry] = self.journal.entries(archived=archived)
-        if as_of is not None:
-            instant = as_instant(as_of, self._now())
+        now = self._now()
+        if as_of is None:
+            entries = [entry.by(now) for entry in entries]
+        else:
+            instant = as_instant(as_of, now)
             entries = [then for entry in entries if (then := entry.at(instant))]
         return [
             entry
@@ -514,11 +653,11 @@ class Memory:
         Raises:
             UsageError: no such ticker or date, or a filter that cannot be.
         """
-        instant = None if as_of is None else as_instant(as_of, self._now())
-        return search(
+        now, test = self._now(), entry_test(where)
+        found = search(
             self.finder.index,
             query,
-            as_of=instant,
+            as_of=None if as_of is None else as_instant(as_of, now),
             limit=limit,
             accepts=accepting(
                 ticker=_ticker(ticker),
@@ -526,8 +665,61 @@ class Memory:
                 until=None if until is None else parse_date(until),
                 archived=archived,
             ),
-            passes=entry_test(where),
-        ).entries
+            passes=lambda entry: test(entry.by(now)),
+        )
+        return [entry.by(now) for entry in found.entries]
+
+    def track(
+        self,
+        as_of: AsOf = None,
+        *,
+        tickers: Iterable[str] = (),
+        agents: Iterable[str] = (),
+        since: Date | str | None = None,
+        until: Date | str | None = None,
+    ) -> TrackRecord:
+        """How good the decisions were, by ticker, rating and agent, and how sure that is.
+
+        Args:
+            as_of: from what was known then; now by default.
+            tickers: only these; all by default.
+            agents: only these; all by default.
+            since: only decisions of this date or later.
+            until: only decisions of this date or earlier.
+        """
+        instant = as_instant(as_of, self._now())
+        names, makers = {check_ticker(ticker) for ticker in tickers}, set(agents)
+        first = Date.min if since is None else parse_date(since)
+        last = Date.max if until is None else parse_date(until)
+        entries = [
+            entry
+            for entry in self.entries(as_of=instant)
+            if first <= entry.date <= last
+            and (not names or entry.ticker in names)
+            and (not makers or entry.agent in makers)
+        ]
+        dues = ((entry.id, self.due(entry)) for entry in entries)
+        pending = {name: "not_due" for name, due in dues if due and due > instant}
+        return track(entries, default_horizon=self.settings.horizons[0], pending=pending)
+
+    def history(self, entry_id: str) -> tuple[Event, ...]:
+        """Everything that ever happened to an entry, in order, with its instants and actors.
+
+        Args:
+            entry_id: the id, or the beginning of one.
+
+        Raises:
+            UnknownEntry: no entry has this id.
+        """
+        return history(self._entry(entry_id), self.journal.entries(), self._now())
+
+    def audit(self) -> tuple[Finding, ...]:
+        """Whatever in the log or its archives shows that something was seen before it was known.
+
+        Nothing is asked but the log itself; no finding means that every recorded decision
+        saw only what was known, stored and not hidden at the instant of its recall.
+        """
+        return audit(self.journal.entries())
 
     def frame(self) -> "pd.DataFrame":
         """One row per entry, in the order of :meth:`entries`; returns are fractions."""

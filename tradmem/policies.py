@@ -10,8 +10,8 @@ from datetime import date as Date  # noqa: N812 - `date` is the name of a field 
 from datetime import datetime
 
 from tradmem.briefing import NEEDED, Brief, Move
+from tradmem.lessons.hits import Track
 from tradmem.lessons.template import percent
-from tradmem.lessons.track import Track
 from tradmem.model import Entry, Rating, Verdict
 
 

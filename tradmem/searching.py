@@ -17,7 +17,7 @@ from tradmem.lessons.search import Row, SearchIndex
 from tradmem.lessons.view import View
 from tradmem.lessons.words import Term, asked_for
 from tradmem.model import Entry
-from tradmem.settings import Embeddings, Settings
+from tradmem.settings import Embeddings, Settings, default_vectors
 
 if TYPE_CHECKING:
     from tradmem.lessons.embed import Embedder
@@ -59,7 +59,7 @@ class Finder:
             return None
         from tradmem.lessons.vectors import VectorIndex  # noqa: PLC0415 - loads numpy
 
-        return VectorIndex(self.journal, embedder, self.settings.vectors)
+        return VectorIndex(self.journal, embedder, self.settings.vectors or default_vectors())
 
     @cached_property
     def _readers(self) -> Readers:

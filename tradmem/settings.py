@@ -8,8 +8,6 @@ from enum import StrEnum
 from math import inf
 from pathlib import Path
 
-from platformdirs import user_cache_path
-
 from tradmem.errors import UsageError
 from tradmem.lessons.parts import DEFAULT_WEIGHTS, PartName, Rank
 
@@ -20,14 +18,19 @@ MAX_HORIZON = 2520  # ten years of sessions
 def default_cache() -> Path:
     """Where closes are kept: ``TRADMEM_CACHE``, else the user's own folder for caches."""
     named = os.environ.get("TRADMEM_CACHE")
-    return Path(named) if named else user_cache_path("tradmem", appauthor=False) / "prices"
+    return Path(named) if named else _user_cache() / "prices"
 
 
 def default_vectors() -> Path:
     """Where vectors are kept: below ``TRADMEM_CACHE``, else the user's own folder for caches."""
     named = os.environ.get("TRADMEM_CACHE")
-    folder = Path(named) if named else user_cache_path("tradmem", appauthor=False)
-    return folder / "vectors"
+    return (Path(named) if named else _user_cache()) / "vectors"
+
+
+def _user_cache() -> Path:
+    from platformdirs import user_cache_path  # noqa: PLC0415 - few commands keep anything
+
+    return user_cache_path("tradmem", appauthor=False)
 
 
 class Embeddings(StrEnum):
@@ -61,7 +64,8 @@ class Settings:
             ``semantic``), ``openai`` (any compatible server, see ``TRADMEM_EMBEDDING_MODEL``),
             ``none``, or ``auto``: wordllama where it is installed.
         related: memories that a reflector may see beside a decision.
-        vectors: the folder in which vectors are kept that cost something.
+        vectors: the folder in which vectors are kept that cost something; None for one
+            below ``TRADMEM_CACHE``, else in the user's own folder for caches.
         cache: the folder in which closes from Yahoo are kept; by default ``TRADMEM_CACHE``,
             else the user's own folder for caches.
 
@@ -80,7 +84,7 @@ class Settings:
     weights: Mapping[str, float] = field(default_factory=lambda: DEFAULT_WEIGHTS)
     half_life: float = 90.0
     embeddings: str = Embeddings.AUTO
-    vectors: Path = field(default_factory=default_vectors)
+    vectors: Path | None = None
     related: int = 10
     cache: Path = field(default_factory=default_cache)
 

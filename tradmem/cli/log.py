@@ -101,9 +101,9 @@ def _select(
     journal = open_journal(log)
     tests = list(_tests(now().date(), **filters))
     if limit and not tests and as_of is None:
-        found = journal.latest(limit + 1)[::-1]
+        found = [entry.by(now()) for entry in journal.latest(limit + 1)[::-1]]
     else:
-        found = journal.entries()[::-1]
+        found = [entry.by(now()) for entry in journal.entries()[::-1]]
         if as_of is not None:
             instant = as_instant(as_of, now())
             found = [then for entry in found if (then := entry.at(instant))]

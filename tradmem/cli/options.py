@@ -17,6 +17,31 @@ log = click.option(
     show_default=True,
     help="The log file.",
 )
+
+
+def _login() -> str:
+    """Who is logged in; empty where the system does not know."""
+    from getpass import getuser
+
+    try:
+        return getuser()
+    except (ImportError, KeyError, OSError):
+        return ""
+
+
+reason = click.option(
+    "--reason", required=True, metavar="TEXT", help="Why; it is kept with the entry."
+)
+actor = click.option(
+    "--actor",
+    metavar="NAME",
+    envvar="TRADMEM_ACTOR",
+    show_envvar=True,
+    default=_login,
+    show_default="your login name",
+    help="Who asks for it; kept with the entry.",
+)
+dry_run = click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON array of objects.")
 as_of = click.option(
     "--as-of",

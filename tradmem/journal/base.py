@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 from tradmem.errors import ConflictError
 from tradmem.journal.passages import Changes
-from tradmem.journal.tally import Counts
 from tradmem.journal.text import clean
+from tradmem.journal.verdicts import Counts
 from tradmem.model import Addition, Decision, Entry, Problem, entry_id, note_id
 
 
@@ -130,10 +130,11 @@ class Journal(Protocol):
         """
         ...
 
-    def counts(self, ticker: str, as_of: datetime) -> Counts:
+    def counts(self, ticker: str, as_of: datetime) -> tuple[Counts, ...]:
         """The verdicts on a ticker that were known by an instant, archived ones too.
 
-        Forgotten entries count, replaced revisions do not.
+        One for each horizon that has any, the shortest first. Forgotten entries count,
+        replaced revisions do not.
         """
         ...
 

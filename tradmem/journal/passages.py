@@ -16,7 +16,7 @@ from tradmem.clock import last_instant, parse_instant
 from tradmem.errors import UsageError
 from tradmem.journal.tagline import percent
 from tradmem.journal.text import unescape
-from tradmem.model import Act, Entry
+from tradmem.model import GOVERNING, Act, Entry
 from tradmem.model import known as dated
 
 
@@ -76,7 +76,9 @@ def passage_of(entry: Entry) -> Passage:
     """The passage of an entry as it is."""
     recorded, settled = entry.recorded, entry.outcome is not None
     acts_by_time = dated(entry.additions, recorded.horizon)
-    acts = [(when, act) for when, act in acts_by_time if when and act.kind not in HIDING]
+    acts = [
+        (when, act) for when, act in acts_by_time if when and act.kind not in GOVERNING
+    ]  # they change no text
     kinds = Counter(act.kind for _, act in acts)
     return Passage(
         id=entry.id,
@@ -96,8 +98,6 @@ def passage_of(entry: Entry) -> Passage:
     )
 
 
-# Acts that say whether an entry is shown, and change none of its texts.
-HIDING = frozenset({"forget", "expire", "supersede", "undo"})
 _BLOCK = re.compile(
     rb"\s*\[([0-9-]{10}) \| ([^|\]\s]+) \| (?:(Note)|\w+ \| (?:pending"
     rb"|([+-][0-9.]+%) \| ([+-][0-9.]+%|n/a) \| ([0-9]+)d \| resolved:[0-9-]{10}))\]\n"

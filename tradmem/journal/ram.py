@@ -23,8 +23,9 @@ from tradmem.journal.base import (
 from tradmem.journal.block import fold_now
 from tradmem.journal.passages import Changes, passage_of
 from tradmem.journal.selection import Wanted, select
-from tradmem.journal.tally import Counts, Tally, judgements
+from tradmem.journal.tally import SILENT, Tally, judgements
 from tradmem.journal.text import clean
+from tradmem.journal.verdicts import Counts
 from tradmem.model import Addition, Decision, Entry, Problem, Status
 
 if TYPE_CHECKING:
@@ -71,6 +72,8 @@ class RamJournal:
             self._touched.append(number)
             self._hear(entry.recorded.extra, entry.id)
             self._file(number, entry)
+            if stored is Stored.REVISED:
+                self._tallies.pop(entry.ticker, None)
             return entry, stored
 
     def add(self, additions: Sequence[tuple[str, Addition]]) -> list[Entry]:
@@ -91,7 +94,8 @@ class RamJournal:
                     self._touched.append(number)
                     self._hear(addition.data, name)
                     self._file(number, now)
-                    self._count(entry, now)
+                    if addition.kind not in SILENT:
+                        self._count(entry, now)
             return [self._entries[self._numbers[name]] for name, _ in additions]
 
     def _hear(self, data: Mapping[str, Any], name: str) -> None:
@@ -101,7 +105,7 @@ class RamJournal:
     def _count(self, before: Entry, now: Entry) -> None:
         """Keep the counts of a ticker; only what came anew is counted."""
         tally = self._tallies.get(now.ticker)
-        if tally is None or len(before.outcomes) == len(now.outcomes) == 0:
+        if tally is None:
             return
         old, new = judgements(before), judgements(now)
         if new[: len(old)] == old and not self._is_replaced(now):
@@ -177,7 +181,7 @@ class RamJournal:
             limit=limit,
         )
         with self._threads:
-            return select([self], RamJournal._recallable, wanted)
+            return select([self], RamJournal._recallable, wanted).entries
 
     def _recallable(self, number: int) -> Entry | None:
         entry = self._entries[number]
@@ -201,7 +205,7 @@ class RamJournal:
         """See :class:`~tradmem.journal.selection.Ordered`."""
         return self._entries[number].ticker.encode()
 
-    def counts(self, ticker: str, as_of: datetime) -> Counts:
+    def counts(self, ticker: str, as_of: datetime) -> tuple[Counts, ...]:
         """See :class:`~tradmem.journal.base.Journal`."""
         with self._threads:
             if ticker not in self._tallies:

@@ -6,7 +6,7 @@ from itertools import chain
 
 from tradmem.journal.block import read_block
 from tradmem.journal.index import Index
-from tradmem.model import Entry, Status
+from tradmem.model import GOVERNING, Entry, Status
 
 KEPT_PER_TICKER = 5  # recall must find these without the archive
 
@@ -54,16 +54,21 @@ def _is_open(entry: Entry, horizons: Sequence[int]) -> bool:
 
 
 def _newest(index: Index, ticker: bytes, entry: Callable[[int], Entry | None]) -> set[int]:
-    """The blocks of the newest recallable entries of a ticker."""
+    """The blocks down to the newest recallable entries of a ticker.
+
+    Between them stand those that are hidden, or will be: a recall as of another instant,
+    or an undo, may ask for them.
+    """
     kept: set[int] = set()
-    cut = b""
+    cut, always = b"", 0
     for known, number in reversed(index.order(ticker.decode())):
-        if len(kept) >= KEPT_PER_TICKER and known < cut:
+        if always >= KEPT_PER_TICKER and known < cut:
             break
         found = entry(number)
-        if found and not found.hidden:
+        if found:
             kept.add(number)
             cut = known
+            always += not (found.hidden or any(a.kind in GOVERNING for a in found.additions))
     return kept
 
 

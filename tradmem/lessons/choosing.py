@@ -51,8 +51,12 @@ class Choice:
         self._taken.append((item, reason))
 
     def _unfit(self, entry: Entry) -> str:
-        if entry.hidden:
-            return "hidden from recall"
+        if entry.forgotten:
+            return "forgotten"
+        if entry.superseded_by:
+            return f"superseded by {entry.superseded_by}"
+        if entry.expired:
+            return "expired"
         if entry.status is Status.SETTLED and entry.ticker != self.ticker:
             return "no lesson yet, and of another ticker"
         return ""

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from tradmem.journal.base import Journal
 from tradmem.journal.tagline import UNRATED, percent
+from tradmem.lessons.hits import line_of
 from tradmem.lessons.parts import Weighed
 from tradmem.lessons.reflect import lesson_hash
-from tradmem.lessons.track import track_of
 from tradmem.model import MARKET, Entry, Status
 
 _OPEN = "<past_decisions>"
@@ -143,7 +143,7 @@ def compose(
         budget: characters of the text at most.
         order: of what is shown, in words.
     """
-    track = track_of(journal, ticker, as_of).line(ticker)
+    track = line_of(journal, ticker, as_of)
     text, kept, dropped = _fit(shown, _Frame(ticker, as_of, track, order), budget)
     return Recall(
         text=text,
