@@ -13,6 +13,7 @@ COMMANDS = {
     "recall": Lazy("recall", "Print what the next decision on a ticker should see.", _DAILY),
     "note": Lazy("record", "Store a lesson or a remark of your own.", _DAILY),
     "log": Lazy("log", "List decisions, the newest first.", _LOOK),
+    "search": Lazy("search", "Find the entries that hold some words, the newest first.", _LOOK),
     "show": Lazy("show", "Show an entry with all that became of it.", _LOOK),
     "status": Lazy("status", "Say what is pending, and what needs a person.", _LOOK),
     "stats": Lazy("stats", "Say how often the decisions were right, and how sure that is.", _LOOK),

@@ -1,7 +1,11 @@
 """Options that several commands share, one decorator each."""
 
+import re
+from datetime import date, timedelta
+
 import click
 
+from tradmem.clock import parse_date
 from tradmem.settings import DEFAULT_LOG
 
 log = click.option(
@@ -69,3 +73,13 @@ benchmark = click.option(
     show_envvar=True,
     help="What returns are measured against; by default each market's own, or none.",
 )
+
+_BACK = re.compile(r"([0-9]{1,4})([dw])\Z")
+
+
+def day(text: str, today: date) -> date:
+    """A date, or so many days or weeks before today."""
+    found = _BACK.match(text)
+    if found:
+        return today - timedelta(days=int(found[1]) * (7 if found[2] == "w" else 1))
+    return parse_date(text)

@@ -18,6 +18,7 @@ from tradmem.journal.base import is_replaced, newest_revisions
 from tradmem.journal.block import read_block
 from tradmem.journal.format import check_encoding
 from tradmem.journal.glance import glance
+from tradmem.journal.passages import Passage, glimpse, passage_of
 from tradmem.journal.tally import Judgement, judgements
 from tradmem.model import Entry, Status
 
@@ -54,6 +55,7 @@ class Index:
         ids: of each block's entry; empty if it holds none.
         starts: where each block begins, in bytes; ``end`` is where the last one ends.
         repeats: blocks whose entry stands earlier in the file.
+        touched: blocks that were added to since the file was read, in that order.
         newline: the majority's style.
     """
 
@@ -69,6 +71,7 @@ class Index:
         self.end = 0
         self.size = 0
         self.repeats: set[int] = set()
+        self.touched: list[int] = []
         self.newline = b"\n"
         self._lines: tuple[int, ...] = ()  # CRLF and all of whole blocks, where any are CRLF
         self._stamp: tuple[int, ...] = ()
@@ -265,6 +268,7 @@ class Index:
     def changed(self, entries: dict[int, Entry]) -> None:
         """Take over what some blocks are about to hold; ``forget`` it if that fails."""
         self._orders, self._by_day, self._verdicts = {}, None, {}
+        self.touched += entries
         for number, entry in entries.items():
             self.put(number, entry)
             self._judged.pop(number, None)
@@ -399,6 +403,13 @@ class Index:
             raw = self.raw(descriptor, number)
             self._entries[number] = read_block(raw, archived=self.archived).entry
         return self._entries[number]
+
+    def passage(self, descriptor: int, number: int) -> Passage | None:
+        """The text of a block's entry; None if it holds none after all."""
+        passage = glimpse(self.raw(descriptor, number), archived=self.archived)
+        if passage is None and (entry := self.entry(descriptor, number)):
+            passage = passage_of(entry)
+        return passage
 
     def has_entry(self, descriptor: int, name: bytes) -> bool:
         """Whether an entry with this id stands in the file."""

@@ -11,7 +11,7 @@ from datetime import date as Date  # noqa: N812 - `date` is the name of a field 
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from tradmem.errors import LogBusy, LogError, UnknownEntry, UsageError
 from tradmem.journal import files
@@ -25,7 +25,9 @@ from tradmem.journal.base import (
 from tradmem.journal.block import fold_now, read_block
 from tradmem.journal.format import amend, opening, parse, render
 from tradmem.journal.index import Index, Verdicts, open_to_read
+from tradmem.journal.marks import Mark, changed_since, lost_since, mark_of
 from tradmem.journal.mending import mended
+from tradmem.journal.passages import Changes
 from tradmem.journal.rotation import choose, preamble, splice
 from tradmem.journal.selection import Wanted, select
 from tradmem.journal.tally import Tally
@@ -458,6 +460,45 @@ class MarkdownJournal:
                     tally.add(judgements)
         self._tallies[ticker] = (found, tally)
         return tally
+
+    def passages(self, mark: Any = None) -> Changes:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        with self._reading() as held:
+            indexes = [*self._all_archives(held), self._log]
+            log = held.descriptor(self._log)
+
+            def is_in_log(name: bytes) -> bool:
+                return self._log.has_entry(log, name)
+
+            before: Mark = mark or {}
+            lost = lost_since(before, indexes)
+            wanted = changed_since(before, indexes)
+            wanted += [where for name in lost if (where := self._where(held, name))]
+            passages = {}
+            for index, number in wanted:
+                if number in index.repeats or (index.archived and is_in_log(index.ids[number])):
+                    continue
+                if passage := index.passage(held.descriptor(index), number):
+                    passages[passage.id] = passage
+            return Changes(
+                passages=list(passages.values()),
+                gone=[name for name in lost if name not in passages],
+                mark=mark_of(indexes),
+            )
+
+    def get_all(self, ids: Iterable[str], *, replaced: bool = True) -> dict[str, Entry]:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        found = {}
+        with self._reading() as held:
+            for name in ids:
+                where = self._where(held, name)
+                if where is None:
+                    continue
+                index, descriptor = where[0], held.descriptor(where[0])
+                entry = index.entry(descriptor, where[1])
+                if entry and (replaced or not index.is_replaced(descriptor, where[1])):
+                    found[name] = entry
+        return found
 
     def lessons(self) -> Mapping[str, str]:
         """See :class:`~tradmem.journal.base.Journal`."""

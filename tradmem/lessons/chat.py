@@ -21,7 +21,7 @@ from tradmem.lessons.wire import Answer, Problem, problem, read_body
 
 Message = Mapping[str, str]
 LONGEST_WAIT = 60.0  # seconds that a server may ask for; beyond it nothing more is asked of it
-_OPENAI = "https://api.openai.com/v1"
+OPENAI_URL = "https://api.openai.com/v1"
 _HOST_KEYS = {  # the environment name under which a provider's own documentation puts its key
     "openrouter.ai": "OPENROUTER_API_KEY",
     "deepseek.com": "DEEPSEEK_API_KEY",
@@ -91,12 +91,12 @@ class Chat:
         options: Mapping[str, Any] | None = None,
     ) -> None:
         self.model = model or os.environ.get("TRADMEM_MODEL") or os.environ.get("OPENAI_MODEL", "")
-        self.base_url = base_url or os.environ.get("OPENAI_BASE_URL") or _OPENAI
+        self.base_url = base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI_URL
         self.host = urlsplit(self.base_url).netloc.rpartition("@")[2]
         self.key = (
             api_key
-            or _key_for(self.host.partition(":")[0])
-            or ("" if self.base_url == _OPENAI else "none")
+            or key_for(self.host.partition(":")[0])
+            or ("" if self.base_url == OPENAI_URL else "none")
         )
         if not self.model:
             raise UsageError("no model is named; set TRADMEM_MODEL to one that the server has")
@@ -249,7 +249,8 @@ def _pause(tries: int) -> float:
     return min(8.0, 0.25 * 2.0 ** (tries - 1)) * random.uniform(0.5, 1.0)  # noqa: S311
 
 
-def _key_for(host: str) -> str:
+def key_for(host: str) -> str:
+    """The key for a host, from the environment; empty where there is none."""
     for domain, name in _HOST_KEYS.items():
         if (host == domain or host.endswith("." + domain)) and os.environ.get(name):
             return os.environ[name]
