@@ -35,6 +35,7 @@ GOOD = (
     "ok", "parts", "fenced", "in-prose", "reasoning", "only-closing-tag", "invented-link",
     "another-language", "line-breaks", "sentences-in-list",
 )  # fmt: skip
+USAGE = {"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100}
 FATAL = ("401", "404", "402", "no-credit", "unknown-model")
 
 # What each play that is an error of the server sends: status, message, code, headers.
@@ -300,7 +301,7 @@ class _Handler(BaseHTTPRequestHandler):
                     "message": {"role": "assistant", "refusal": None} | message,
                 }
             ],
-            "usage": {"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100},
+            "usage": USAGE,
         }
         if play == "cut-body":
             self._send(200, json.dumps(payload)[:80])
