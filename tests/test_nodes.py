@@ -206,3 +206,19 @@ def test_the_nodes_need_no_langgraph():
     code = "import tradmem.nodes, sys; print([m for m in sys.modules if m.startswith('lang')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_text_that_says_another_rating_than_the_structure_is_stored_and_told(world):
+    """As a graph may have it, whose last node writes a text and whose schema holds a rating."""
+    text = "The debate is over.\n\nFINAL TRANSACTION PROPOSAL: **SELL**"
+    state = decide(world, text=text, rating="Buy", decision_extra={"model": "m"})
+    entry = world.memory.get(state["entry_id"])
+    assert (entry.rating, entry.recorded.extra) == (
+        Rating.BUY,
+        {"stated_rating": "Sell", "model": "m"},
+    )
+    assert state["notices"][0].endswith("the text says Sell, the rating is Buy")
+    again = decide(world, text=text, rating="Buy")
+    assert (again["status"], again["notices"]) == ("unchanged", state["notices"])
+    agreeing = decide(world, ticker="AMD", text=text, rating="Sell")
+    assert (agreeing["notices"], world.memory.get(agreeing["entry_id"]).recorded.extra) == ([], {})

@@ -118,6 +118,7 @@ def record_node(
     recalled: str = "recalled",
     as_of: str = "as_of",
     cited: str = "cited",
+    extra: str = "decision_extra",
     entry_id: str = "entry_id",
     status: str = "status",
     notices: str = "notices",
@@ -136,9 +137,11 @@ def record_node(
         recalled: of the ids that the recall node put there.
         as_of: of the instant that it put there.
         cited: of the ids that the decision names.
+        extra: of further JSON values to keep with it, such as the name of a model.
         entry_id: gets the id of the entry that stands.
         status: gets ``recorded``, ``unchanged``, ``kept`` or ``revised``.
-        notices: gets one more line where the decision is not what stands, or is unrated.
+        notices: gets one more line where the decision is not what stands, is unrated, says
+            another rating than it has, or has anything else that a person should know.
         agent: who decides.
         horizon: sessions to hold; the settings' first by default.
         on_conflict: see :meth:`tradmem.memory.Memory.record`.
@@ -157,6 +160,7 @@ def record_node(
             recalled_as_of=instant,
             cited=state.get(cited) or (),
             on_conflict=on_conflict,
+            extra=state.get(extra) or {},
         )
         entry, told = done.entry, list(state.get(notices) or ())
         if done.status is Stored.KEPT:
@@ -166,6 +170,7 @@ def record_node(
             )
         elif entry.rating is None:
             told.append(f"{name} {entry.date} is stored unrated: its text gives no clear rating")
+        told += done.warnings
         return {entry_id: entry.id, status: done.status.value, notices: told}
 
     return record
