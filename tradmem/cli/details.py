@@ -7,6 +7,7 @@ from tradmem.cli.layout import Cell, Column, one_line, table
 from tradmem.cli.words import counted, minute
 from tradmem.journal.tagline import percent
 from tradmem.model import Act, Entry, Outcome, Rating, band_or_default
+from tradmem.stated import conflict
 
 _INDENT = "  "
 _LEGS = (
@@ -51,6 +52,8 @@ def facts(entry: Entry, due: datetime | None = None) -> Iterator[str]:
         "Noted" if recorded.is_note else "Decided": minute(made_at) + by_date if made_at else "",
         "Late": "recorded after the close at which it enters" if is_late else "",
         "Agent": recorded.agent,
+        "Model": _model(entry),
+        "Conflict": conflict(entry),
         "Revision": str(recorded.revision or ""),
         "Horizon": counted(recorded.horizon, "session") if recorded.horizon else "",
         "Due": minute(due) if due else "",
@@ -65,6 +68,13 @@ def facts(entry: Entry, due: datetime | None = None) -> Iterator[str]:
     for name, text in known.items():
         if text:
             yield _fact(name, text)
+
+
+def _model(entry: Entry) -> str:
+    """Which model decided, and up to when it may have known."""
+    extra = entry.recorded.extra
+    cutoff = f", trained up to {extra['cutoff']}" if extra.get("cutoff") else ""
+    return f"{extra['model']}{cutoff}" if extra.get("model") else ""
 
 
 def outcome_lines(entry: Entry, outcome: Outcome, room: int) -> Iterator[str]:
