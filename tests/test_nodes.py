@@ -9,10 +9,11 @@ import pytest
 from tests.agent_world import World, random_closes
 from tradmem.errors import LogError, PriceError, PriceFault, UsageError
 from tradmem.journal.markdown import MarkdownJournal
+from tradmem.lessons.reflect import Fault, FaultKind
 from tradmem.model import Rating, Status
 from tradmem.nodes import recall_node, record_node, resolve_node
 
-CLOSES = random_closes(["NVDA", "AMD", "SPY"], 330)
+CLOSES = random_closes(["NVDA", "AMD", "SPY", "MU"], 330)
 DAYS = list(CLOSES["NVDA"])
 START = 300
 
@@ -222,3 +223,24 @@ def test_a_text_that_says_another_rating_than_the_structure_is_stored_and_told(w
     assert (again["status"], again["notices"]) == ("unchanged", state["notices"])
     agreeing = decide(world, ticker="AMD", text=text, rating="Sell")
     assert (agreeing["notices"], world.memory.get(agreeing["entry_id"]).recorded.extra) == ([], {})
+
+
+def test_what_one_fault_of_a_model_keeps_from_many_is_two_notices(world):
+    """The fault, and that the others were not asked about for its sake, on whatever ticker."""
+    for ticker in ("NVDA", "AMD", "MU"):
+        decide(world, ticker=ticker)
+    world.go(DAYS[START + 6])
+
+    class Refused:
+        related = 0
+
+        def reflect(self, cases):
+            yield Fault(kind=FaultKind.UNAUTHORISED, message="the key is refused", fatal=True)
+            for _ in cases[1:]:
+                yield Fault(kind=FaultKind.NOT_ASKED, message="not asked: unauthorised")
+
+    world.memory.reflector = Refused()
+    assert resolve_node(world.memory)({})["notices"] == [
+        f"failed: NVDA {DAYS[START]}: the key is refused",
+        f"failed: AMD {DAYS[START]} and 1 more: not asked: unauthorised",
+    ]

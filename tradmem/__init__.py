@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     )
     from tradmem.journal.markdown import MarkdownJournal
     from tradmem.journal.ram import RamJournal
+    from tradmem.lessons.openai import OpenAIReflector
     from tradmem.lessons.reflect import TemplateReflector
     from tradmem.market.frames import FilePrices, FramePrices
     from tradmem.memory import Memory
@@ -49,6 +50,7 @@ _HOMES = {
     ),
     "journal.markdown": "MarkdownJournal",
     "journal.ram": "RamJournal",
+    "lessons.openai": "OpenAIReflector",
     "lessons.reflect": "TemplateReflector",
     "market.frames": "FilePrices FramePrices",
     "memory": "Memory",
@@ -71,6 +73,7 @@ __all__ = [
     "MarkdownJournal",
     "Memory",
     "ModelError",
+    "OpenAIReflector",
     "Outcome",
     "PriceError",
     "Problem",
