@@ -87,8 +87,10 @@ def test_the_numbers_are_those_of_the_log(result, entries):
     assert result.always_buy.right == len(gains)
     assert result.stepped == sum("one step back" in entry.decision for entry in entries)
     assert result.told == sum(bool(entry.recalled) for entry in entries)
-    low, high = result.by_chance
-    assert 0.3 < low < 0.5 < high < 0.7
+    hit = result.track.hit
+    assert (hit.right, hit.n) == (sided.count(Verdict.RIGHT), len(sided) - result.track.neutral)
+    assert 10 < hit.n_eff < hit.n
+    assert 0.3 < hit.low < result.track.hit_rate < hit.high < 0.8
 
 
 def test_outcomes_are_the_returns_of_the_closes(entries, closes):

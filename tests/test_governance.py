@@ -4,11 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from tests.governance_world import START, Life, on
+from tests.governance_world import SAME, START, WHY, Life, on
 from tradmem import MarkdownJournal, RamJournal, Rating, UnknownEntry, UsageError
 from tradmem.model import Act
-
-WHY = {"reason": "because", "actor": "desk"}
 
 
 @pytest.fixture(params=["markdown", "ram"])
@@ -148,20 +146,13 @@ def test_a_dry_run_says_what_an_entry_would_be_and_writes_nothing(life):
     assert memory.undo(done.note.id, **WHY) == undone
 
 
-SAME = [
-    "The Buy was right: guidance was raised by 3% and the shares followed within days.",
-    "The Buy was right: guidance was raised by 7% and its shares followed within days.",
-    "The Buy was right: guidance was raised by 12% and the shares followed within two days.",
-]
-
-
 def test_lessons_that_say_the_same_become_one_note_that_links_them(life):
     names = [life.learn(number, text) for number, text in enumerate(SAME)]
     odd = life.learn(3, "A weak dollar explains most of it.")
     other = life.learn(4, SAME[0], ticker="AAPL")
     life.day(20)
     ((note, sources),) = [(c.note, c.sources) for c in life.memory.consolidate(**WHY)]
-    assert (note.ticker, note.date, note.links) == ("NVDA", on(20), tuple(names[::-1]))
+    assert (note.ticker, note.date, note.links) == ("NVDA", on(2), tuple(names[::-1]))
     assert [entry.superseded_by for entry in sources] == [note.id] * 3
     assert "3 decisions on NVDA from 2026-01-05 to 2026-01-07" in note.note
     assert SAME[2] in note.note
@@ -232,15 +223,16 @@ def test_a_later_consolidation_takes_in_the_earlier_note(life):
     assert life.visible() == {*later, *names}
 
 
-def test_a_consolidation_can_be_undone_and_done_again_on_the_same_day(life):
+@pytest.mark.parametrize("later", [timedelta(0), timedelta(days=1)])
+def test_a_consolidation_can_be_undone_and_done_again(life, later):
     names = [life.learn(number, text) for number, text in enumerate(SAME)]
     life.day(20)
     note = life.memory.consolidate(**WHY)[0].note
-    life.now += timedelta(hours=1)
+    life.now += later
     undone = life.memory.undo(note.id, **WHY)
     assert [entry.id for entry in undone] == [note.id, *names[::-1]]
     assert life.seen() == names[::-1]
-    life.now += timedelta(hours=1)
+    life.now += later
     assert life.memory.consolidate(**WHY)[0].note.id == note.id
     assert life.seen() == [note.id]
 
@@ -254,6 +246,7 @@ def test_a_consolidation_that_a_crash_cut_short_goes_on(life):
         life.memory.consolidate(**WHY)
     life.journal.add = add
     assert len(life.seen()) == 4
+    life.day(21)
     (done,) = life.memory.consolidate(**WHY)
     assert [entry.id for entry in done.sources] == names[::-1]
     assert life.seen() == [done.note.id]

@@ -6,7 +6,7 @@ from tests.agent_world import sessions
 from tradmem.briefing import Brief, Move
 from tradmem.clock import last_instant
 from tradmem.errors import PriceError, PriceFault
-from tradmem.lessons.track import Track
+from tradmem.lessons.hits import Track
 from tradmem.model import Act, Addition, Decision, Outcome, Rating, Verdict, fold
 from tradmem.policies import Call, Situation, by_strength, momentum_policy, towards_hold
 

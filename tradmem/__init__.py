@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tradmem.journal.ram import RamJournal
     from tradmem.lessons.openai import OpenAIReflector
     from tradmem.lessons.reflect import TemplateReflector
+    from tradmem.lessons.track import TrackRecord
     from tradmem.market.frames import FilePrices, FramePrices
     from tradmem.memory import Memory
     from tradmem.model import (
@@ -52,6 +53,7 @@ _HOMES = {
     "journal.ram": "RamJournal",
     "lessons.openai": "OpenAIReflector",
     "lessons.reflect": "TemplateReflector",
+    "lessons.track": "TrackRecord",
     "market.frames": "FilePrices FramePrices",
     "memory": "Memory",
     "model": "Addition Decision Entry Outcome Problem Rating Status Verdict",
@@ -82,6 +84,7 @@ __all__ = [
     "Settings",
     "Status",
     "TemplateReflector",
+    "TrackRecord",
     "TradmemError",
     "UnknownEntry",
     "UsageError",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NotRequired
 from tradmem.briefing import Brief, Move, brief
 from tradmem.clock import parse_instant
 from tradmem.errors import UsageError
-from tradmem.lessons.track import track_record
+from tradmem.lessons.hits import track_of
 from tradmem.memory import Memory
 from tradmem.model import check_ticker
 from tradmem.model_policy import model_policy
@@ -190,7 +190,7 @@ def situation(memory: Memory, state: State) -> Situation:
         brief=Brief.from_json(state["brief"]),
         memory=state["past_context"],
         memories=tuple(then for entry in found if entry and (then := entry.at(as_of))),
-        track=track_record(memory.journal.memories(as_of, ticker=ticker, hidden=True)),
+        track=track_of(memory.journal, ticker, as_of),
     )
 
 

@@ -5,7 +5,7 @@ earlier instant does not know of it; statistics never do.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date as Date  # noqa: N812 - as everywhere in this package
 from datetime import datetime
 
@@ -167,6 +167,7 @@ def consolidate(
 ) -> tuple[Consolidation, ...]:
     """Write one note for each cluster of lessons, and let it supersede them.
 
+    A note carries the date of its newest lesson, by which notes of one instant are ordered.
     A crash in between leaves a note beside lessons that still stand; doing it again goes on.
 
     Args:
@@ -186,7 +187,7 @@ def consolidate(
     done = []
     for cluster in clusters(memories, by_id, tag=tag, least=least):
         told = {"reason": mandate.reason, **({"actor": mandate.actor} if mandate.actor else {})}
-        text, day = note_text(cluster), mandate.at.date()
+        text, day = note_text(cluster), cluster.evidence[0].date
         decision = Decision(
             id=note_id(day, cluster.ticker, text),
             date=day,
@@ -204,7 +205,7 @@ def consolidate(
 
 
 def _note(journal: Journal, decision: Decision, mandate: Mandate) -> Entry:
-    """The note, stored; one of today that an undo hid is shown again."""
+    """The note, stored; the same one, if an undo had it forgotten, is shown again."""
     if mandate.dry_run:
         note = fold(decision, ())
         assert note is not None
@@ -215,6 +216,7 @@ def _note(journal: Journal, decision: Decision, mandate: Mandate) -> Entry:
 
 def _do(journal: Journal, steps: Sequence[tuple[Entry, Addition]], mandate: Mandate) -> list[Entry]:
     """Add to entries, or only fold what they would be; one entry for each that is named."""
+    steps = [(entry, _anew(entry, addition)) for entry, addition in steps]
     if not mandate.dry_run:
         found = journal.add([(entry.id, addition) for entry, addition in steps])
         return list({entry.id: entry.by(mandate.at) for entry in found}.values())
@@ -223,6 +225,15 @@ def _do(journal: Journal, steps: Sequence[tuple[Entry, Addition]], mandate: Mand
     for entry, addition in steps:
         acts.setdefault(entry.id, []).append(addition)
     return [_would_be(entries[name], more).by(mandate.at) for name, more in acts.items()]
+
+
+def _anew(entry: Entry, addition: Addition) -> Addition:
+    """An act that was done and undone within one instant can be done again."""
+    times = 1
+    while addition in entry.additions:
+        times += 1
+        addition = replace(addition, data={**addition.data, "times": times})
+    return addition
 
 
 def _would_be(entry: Entry, more: Sequence[Addition]) -> Entry:

@@ -16,17 +16,22 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tradmem import governance
+from tradmem.audit import Finding, audit
 from tradmem.clock import AsOf, Clock, as_instant, parse_date, parse_instant, system_clock, utc
 from tradmem.errors import UnknownEntry, UsageError
+from tradmem.filters import entry_test
 from tradmem.governance import Consolidation, Mandate, until
+from tradmem.history import Event, history
 from tradmem.journal.base import Journal, OnConflict, Stored
 from tradmem.journal.ledger import RESERVED
 from tradmem.journal.markdown import MarkdownJournal
 from tradmem.journal.text import clean
 from tradmem.lessons.consolidate import LEAST
 from tradmem.lessons.filing import COMPARED
+from tradmem.lessons.parts import Rank
 from tradmem.lessons.recall import Recall, recall
 from tradmem.lessons.reflect import Reflector, TemplateReflector
+from tradmem.lessons.track import TrackRecord, track
 from tradmem.model import (
     MARKET,
     Act,
@@ -40,12 +45,14 @@ from tradmem.model import (
 )
 from tradmem.resolving import Progress, ResolveReport, Run, filer_of
 from tradmem.rows import COLUMNS, as_row
+from tradmem.searching import Finder, accepting, search
 from tradmem.settings import DEFAULT_LOG, Settings, check_horizon
 from tradmem.stated import RATING, conflict, stated_horizon
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from tradmem.lessons.embed import Embedder
     from tradmem.market.prices import PriceSource
 
 _AGENT_LENGTH = 64
@@ -82,6 +89,8 @@ class Memory:
         reflector: who writes the lessons; the template by default.
         settings: everything else.
         clock: what time it is, aware UTC; a replay hands in its own.
+        embedder: makes vectors of texts for a recall by relevance; by default what the
+            settings name, and only when one is asked for.
     """
 
     def __init__(
@@ -92,12 +101,19 @@ class Memory:
         reflector: Reflector | None = None,
         settings: Settings | None = None,
         clock: Clock = system_clock,
+        embedder: "Embedder | None" = None,
     ) -> None:
+        if prices is not None and not callable(getattr(prices, "fetch", None)):
+            raise UsageError(
+                f"{type(prices).__name__} is no price source; hand in FramePrices(...), "
+                "FilePrices(...) or an object with a method fetch"
+            )
         self.journal = journal
         self.settings = settings or Settings()
         self.reflector = reflector or TemplateReflector()
         self.clock = clock
         self._prices = prices
+        self.finder = Finder(journal, self.settings, embedder)
 
     @classmethod
     def open(
@@ -164,25 +180,47 @@ class Memory:
 
     # Deciding
 
-    def recall(self, ticker: str, as_of: AsOf = None) -> Recall:
+    def recall(
+        self,
+        ticker: str,
+        as_of: AsOf = None,
+        *,
+        rank: Rank | str | None = None,
+        query: str | None = None,
+        explain: bool = False,
+    ) -> Recall:
         """What to put into the prompt of the next decision on a ticker.
 
         Args:
             ticker: in any case.
             as_of: an instant; or the date of the decision, which means the instant that
                 :meth:`record` would give it; now by default. Never past the clock.
+            rank: ``plain`` (the newest) or ``relevant`` (what has the most to do with the
+                query); what the settings say by default.
+            query: what the decision is about, such as the day's brief; the plain rule takes
+                no notice of it.
+            explain: whether to account for every memory that was looked at, in
+                ``explained``.
 
         Raises:
-            UsageError: no such ticker, or a date later than today.
+            UsageError: no such ticker or rank, a date later than today, or no query where
+                ``relevant`` is asked for.
         """
         ticker = check_ticker(ticker)
+        chosen = _choice(Rank, self.settings.rank if rank is None else rank, "rank")
+        if rank is not None and chosen is Rank.RELEVANT and query is None:
+            raise UsageError("rank='relevant' needs a query; hand in what the decision is about")
+        instant = self._decision_instant(ticker, as_of)[0]
+        if chosen is Rank.RELEVANT:
+            return self.finder.recall(ticker, instant, query or "", explain=explain)
         return recall(
             self.journal,
             ticker,
-            self._decision_instant(ticker, as_of)[0],
+            instant,
             same_ticker=self.settings.same_ticker,
             cross_ticker=self.settings.cross_ticker,
             budget=self.settings.budget,
+            explain=explain,
         )
 
     def record(
@@ -580,7 +618,7 @@ class Memory:
             as_of: as they stood then; now by default.
             archived: whether to look into the archive too.
         """
-        wanted = None if ticker is None else MARKET if ticker == MARKET else check_ticker(ticker)
+        wanted = _ticker(ticker)
         state = None if status is None else _choice(Status, status, "status")
         entries: Iterable[Entry] = self.journal.entries(archived=archived)
         now = self._now()
@@ -596,6 +634,105 @@ class Memory:
             and (state is None or entry.status is state)
         ]
 
+    def search(
+        self,
+        query: str = "",
+        *,
+        ticker: str | None = None,
+        where: Mapping[str, Any] | None = None,
+        since: Date | str | None = None,
+        until: Date | str | None = None,
+        as_of: AsOf = None,
+        limit: int | None = 20,
+        archived: bool = True,
+    ) -> list[Entry]:
+        """The entries whose texts hold all the words of a query, the newest first.
+
+        Where no entry holds all of them: those that hold the most, by how rare the words
+        are. Looked into are decision, lesson, note, tags and ticker, each as it stood.
+
+        Args:
+            query: words in any script, and phrases in quotation marks; whatever else is in
+                it is mere text. An empty one finds everything that the rest lets through.
+            ticker: only this one.
+            where: only what passes this filter, see :mod:`tradmem.filters`.
+            since: only what carries this date or a later one.
+            until: only what carries this date or an earlier one.
+            as_of: as the entries stood then; now by default.
+            limit: at most this many; None for all.
+            archived: whether to look into the archive too.
+
+        Raises:
+            UsageError: no such ticker or date, or a filter that cannot be.
+        """
+        now, test = self._now(), entry_test(where)
+        found = search(
+            self.finder.index,
+            query,
+            as_of=None if as_of is None else as_instant(as_of, now),
+            limit=limit,
+            accepts=accepting(
+                ticker=_ticker(ticker),
+                since=None if since is None else parse_date(since),
+                until=None if until is None else parse_date(until),
+                archived=archived,
+            ),
+            passes=lambda entry: test(entry.by(now)),
+        )
+        return [entry.by(now) for entry in found.entries]
+
+    def track(
+        self,
+        as_of: AsOf = None,
+        *,
+        tickers: Iterable[str] = (),
+        agents: Iterable[str] = (),
+        since: Date | str | None = None,
+        until: Date | str | None = None,
+    ) -> TrackRecord:
+        """How good the decisions were, by ticker, rating and agent, and how sure that is.
+
+        Args:
+            as_of: from what was known then; now by default.
+            tickers: only these; all by default.
+            agents: only these; all by default.
+            since: only decisions of this date or later.
+            until: only decisions of this date or earlier.
+        """
+        instant = as_instant(as_of, self._now())
+        names, makers = {check_ticker(ticker) for ticker in tickers}, set(agents)
+        first = Date.min if since is None else parse_date(since)
+        last = Date.max if until is None else parse_date(until)
+        entries = [
+            entry
+            for entry in self.entries(as_of=instant)
+            if first <= entry.date <= last
+            and (not names or entry.ticker in names)
+            and (not makers or entry.agent in makers)
+        ]
+        dues = ((entry.id, self.due(entry)) for entry in entries)
+        pending = {name: "not_due" for name, due in dues if due and due > instant}
+        return track(entries, default_horizon=self.settings.horizons[0], pending=pending)
+
+    def history(self, entry_id: str) -> tuple[Event, ...]:
+        """Everything that ever happened to an entry, in order, with its instants and actors.
+
+        Args:
+            entry_id: the id, or the beginning of one.
+
+        Raises:
+            UnknownEntry: no entry has this id.
+        """
+        return history(self._entry(entry_id), self.journal.entries(), self._now())
+
+    def audit(self) -> tuple[Finding, ...]:
+        """Whatever in the log or its archives shows that something was seen before it was known.
+
+        Nothing is asked but the log itself; no finding means that every recorded decision
+        saw only what was known, stored and not hidden at the instant of its recall.
+        """
+        return audit(self.journal.entries())
+
     def frame(self) -> "pd.DataFrame":
         """One row per entry, in the order of :meth:`entries`; returns are fractions."""
         import pandas as pd  # noqa: PLC0415 - heavy
@@ -610,7 +747,8 @@ class Memory:
     def _entry(self, entry_id: str) -> Entry:
         entry = self.get(entry_id)
         if entry is None:
-            raise UnknownEntry(f"no entry has the id {entry_id}; `tradmem log` lists them")
+            short = " (write four characters or more)" * (len(entry_id) < _SHORTEST_PREFIX)
+            raise UnknownEntry(f"no entry has the id {entry_id}{short}; `tradmem log` lists them")
         return entry
 
     def _decision_instant(self, ticker: str, as_of: AsOf) -> tuple[datetime, bool]:
@@ -641,6 +779,10 @@ class Memory:
             return self._decision_instant(entry.ticker, entry.date)[0]
         except UsageError:  # dated later than today
             return entry.recorded.known_at
+
+
+def _ticker(name: str | None) -> str | None:
+    return name if name in (None, MARKET) else check_ticker(str(name))
 
 
 def _agent(name: str) -> str:

@@ -38,7 +38,7 @@ HOST_KEYS: Mapping[str, str] = {
     "x.ai": "XAI_API_KEY",
     "googleapis.com": "GEMINI_API_KEY",
 }
-_NO_KEY = "none"  # what is sent to a server that may need no key
+NO_KEY = "none"  # what is sent to a server that may need no key
 
 
 class ModelOptions(TypedDict, total=False):
@@ -114,7 +114,7 @@ def model_settings(**given: Unpack[ModelOptions]) -> ModelSettings:
     return ModelSettings(
         model=_setting(said, "model", str.strip, "", "a name"),
         base_url=base_url,
-        api_key=_key(said.get("api_key"), names) or ("" if base_url == OPENAI else _NO_KEY),
+        api_key=_key(said.get("api_key"), names) or ("" if base_url == OPENAI else NO_KEY),
         key_name=_first_set(names) or names[1],
         timeout=_setting(said, "timeout", _seconds, 60.0, "seconds above 0, such as 60"),
         retries=_setting(said, "retries", _whole, 2, "a whole number, such as 2"),

@@ -80,6 +80,7 @@ def recall_node(
     *,
     ticker: str = "ticker",
     date: str = "date",
+    query: str | None = None,
     past_context: str = "past_context",
     recalled: str = "recalled",
     as_of: str = "as_of",
@@ -90,6 +91,8 @@ def recall_node(
         memory: what to recall from.
         ticker: the state's key of the ticker.
         date: of the decision's date; without one it is made now.
+        query: of what the decision is about, such as the day's brief, for a memory whose
+            settings rank by relevance; None if the state has no such key.
         past_context: gets the text for the prompt.
         recalled: gets the ids of what the text shows.
         as_of: gets the instant that was used, as ISO text.
@@ -97,7 +100,8 @@ def recall_node(
 
     def recall(state: State) -> dict[str, Any]:
         given = state.get(date)
-        seen = memory.recall(state[ticker], parse_date(given) if given else None)
+        about = None if query is None else state.get(query)
+        seen = memory.recall(state[ticker], parse_date(given) if given else None, query=about)
         return {
             past_context: seen.text,
             recalled: list(seen.ids),

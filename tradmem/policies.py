@@ -11,8 +11,8 @@ from datetime import datetime
 from typing import Any
 
 from tradmem.briefing import NEEDED, Brief, Move
+from tradmem.lessons.hits import Track
 from tradmem.lessons.template import percent
-from tradmem.lessons.track import Track
 from tradmem.model import Entry, Rating, Verdict
 
 

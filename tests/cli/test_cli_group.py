@@ -30,6 +30,7 @@ from tradmem.errors import (
 
 ROOT = Path(__file__).parents[2]
 HEAVY = ["pandas", "numpy", "langgraph", "openai", "yfinance", "rich", "exchange_calendars"]
+HEAVY += ["asyncio", "filelock", "platformdirs", "tradmem.memory"]  # some ten milliseconds each
 
 
 def environment(**more: str) -> dict[str, str]:

@@ -14,7 +14,7 @@ from tradmem.cli import options
 from tradmem.cli.layout import Cell, Column, cut, paragraphs, table
 from tradmem.cli.output import say, width, write, write_json
 from tradmem.cli.words import bold, dim
-from tradmem.lessons.track import Track
+from tradmem.lessons.hits import Track
 from tradmem.model import Entry
 from tradmem.rows import as_json as json_of
 
@@ -124,12 +124,15 @@ def _row(name: str, track: Track) -> list[Cell]:
 
 
 def _caution(result: "DemoResult") -> str:
-    (low, high), weeks = result.by_chance, result.weeks_settled
+    made, hit = result.track, result.track.hit
+    if hit.low is None or hit.high is None or made.chance is None:
+        return "Too few verdicts for any rate."
     return (
-        f"How little that shows: names in one market move together, so {weeks} weeks are at "
-        f"best {weeks} trials; {weeks} tosses of a coin give between {low:.0%} and {high:.0%} "
-        "heads, nineteen times in twenty. The five are survivors, and their closes include "
-        "dividends while the index's do not."
+        f"How little that shows: names in one market move together, so these {hit.n} right and "
+        f"wrong calls are worth {hit.n_eff:.0f} independent ones. Their rate may lie anywhere "
+        f"between {hit.low:.0%} and {hit.high:.0%}, nineteen times in twenty; the same ratings "
+        f"dealt out at random hit {made.chance:.0%}. The five are survivors, and their closes "
+        "include dividends while the index's do not."
     )
 
 

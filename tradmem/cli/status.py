@@ -77,7 +77,8 @@ class Standing(NamedTuple):
             )
         for entry in self.given_up:
             yield (
-                f"{_name(entry)} is unresolvable: {entry.reason}; mend its tag, or take note "
+                f"{_name(entry)} is unresolvable: {entry.reason}; retry it with "
+                "`tradmem resolve --retry-unresolvable`, or take note of it "
                 f"with `tradmem forget {entry.id} --reason TEXT`"
             )
         for problem in self.problems:

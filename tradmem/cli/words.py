@@ -88,6 +88,12 @@ def styled(cells: Sequence[Cell | str]) -> str:
     return "  ".join(part for part in parts if part)
 
 
+def done_line(done: str, entry: Entry) -> str:
+    """What was done, and to which entry."""
+    words = f"{done}  {entry.date}  {entry.ticker}  {called(entry)}"
+    return styled([words, result(entry) if not entry.recorded.is_note else "", entry.id])
+
+
 def bold(text: str) -> str:
     """A heading."""
     return click.style(text, bold=True)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from itertools import groupby
-from math import sqrt
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,8 @@ from tradmem.errors import LogError, UsageError
 from tradmem.journal import files
 from tradmem.journal.format import parse
 from tradmem.journal.markdown import MarkdownJournal
-from tradmem.lessons.track import Track, track_record
+from tradmem.lessons.hits import Track
+from tradmem.lessons.track import track
 from tradmem.market.calendars import calendar_of
 from tradmem.memory import Memory
 from tradmem.model import Entry, Rating, Status
@@ -42,14 +42,13 @@ class DemoResult:
         archives: those into which the oldest entries rotated.
         tickers: whom it decided on.
         weeks: the days of the decisions.
-        weeks_settled: how many of them have outcomes.
         decided: how many decisions were recorded.
         settled: how many got an outcome and a lesson.
         pending: how many still wait for closes that the data does not have.
         archived: how many rotated into the archives.
         told: how many decisions saw earlier lessons.
         stepped: how many ratings went a step towards Hold after a poor record.
-        track: the verdicts.
+        track: the verdicts, with how sure they are.
         always_buy: the verdicts, had every rating been a Buy.
         example: an entry as it is now.
         before: its block in the log right after it was recorded.
@@ -63,7 +62,6 @@ class DemoResult:
     archives: tuple[Path, ...]
     tickers: tuple[str, ...]
     weeks: tuple[date, ...]
-    weeks_settled: int
     decided: int
     settled: int
     pending: int
@@ -78,15 +76,6 @@ class DemoResult:
     last: Entry
     seen: str
     seconds: float
-
-    @property
-    def by_chance(self) -> tuple[float, float]:
-        """Where nineteen of twenty hit rates lie that come from tossing a coin once a week.
-
-        Names in one market move together, so a week counts once, however many they are.
-        """
-        spread = 1.96 * 0.5 / sqrt(self.weeks_settled)
-        return 0.5 - spread, 0.5 + spread
 
 
 def run_demo(
@@ -168,15 +157,14 @@ class _Replay:
             archives=tuple(_beside(self.journal.path, file) for file in self.journal.archives()),
             tickers=TICKERS,
             weeks=tuple(weeks),
-            weeks_settled=len({entry.date for entry in settled}),
             decided=len(entries),
             settled=len(settled),
             pending=sum(entry.status is Status.PENDING for entry in entries),
             archived=sum(entry.archived for entry in entries),
             told=sum(bool(entry.recalled) for entry in entries),
             stepped=self._stepped,
-            track=track_record(entries),
-            always_buy=track_record(map(_as_buy, settled)),
+            track=_verdicts(entries),
+            always_buy=_verdicts(map(_as_buy, settled)),
             example=by_id[self._example],
             before=self._before,
             after=self._block(self._example),
@@ -198,6 +186,10 @@ class _Replay:
 def _beside(log: Path, archive: Path) -> Path:
     """The archive's path as the user knows it: below the log's folder as it was given."""
     return log.parent / archive.parent.name / archive.name
+
+
+def _verdicts(entries: Iterable[Entry]) -> Track:
+    return track(entries).lines[0].track
 
 
 def _as_buy(entry: Entry) -> Entry:

@@ -10,7 +10,6 @@ import re
 import time
 from bisect import bisect_right, insort
 from collections.abc import Callable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,7 +17,9 @@ from tradmem.journal import files
 from tradmem.journal.base import is_replaced, newest_revisions
 from tradmem.journal.block import read_block
 from tradmem.journal.format import check_encoding
-from tradmem.journal.tally import Judgement, Tally, glance, judgements
+from tradmem.journal.glance import glance
+from tradmem.journal.passages import Passage, glimpse, passage_of
+from tradmem.journal.tally import Judgement, judgements
 from tradmem.model import Entry, Status
 
 _BINARY = getattr(os, "O_BINARY", 0)
@@ -41,6 +42,8 @@ _NEXT = re.compile(rb"<!-- ENTRY_END -->[ \t\r]*(?:\n|\Z)()(?:" + _HEAD + rb")?"
 _DATE = slice(1, 11)
 _TICKER_AT = len(b"[2026-01-05 | ")
 
+Verdicts = list[tuple[bytes, list[Judgement]]]
+
 
 class Index:
     """The blocks of one file, in order; a block is named by its number.
@@ -52,6 +55,7 @@ class Index:
         ids: of each block's entry; empty if it holds none.
         starts: where each block begins, in bytes; ``end`` is where the last one ends.
         repeats: blocks whose entry stands earlier in the file.
+        touched: blocks that were added to since the file was read, in that order.
         newline: the majority's style.
     """
 
@@ -67,6 +71,7 @@ class Index:
         self.end = 0
         self.size = 0
         self.repeats: set[int] = set()
+        self.touched: list[int] = []
         self.newline = b"\n"
         self._lines: tuple[int, ...] = ()  # CRLF and all of whole blocks, where any are CRLF
         self._stamp: tuple[int, ...] = ()
@@ -78,7 +83,7 @@ class Index:
         self._orders: dict[bytes, list[tuple[bytes, int]]] = {}
         self._unfinished: set[int] | None = None
         self._judged: dict[int, list[Judgement]] = {}
-        self._tallies: dict[bytes, Tally] = {}
+        self._verdicts: dict[bytes, Verdicts] = {}
         self._revised: set[tuple[bytes, bytes]] = set()
 
     # Staying up to date
@@ -108,11 +113,11 @@ class Index:
             return False
 
     def _last_stands(self, descriptor: int) -> bool:
-        return _read(descriptor, self.size - len(self._last), len(self._last)) == self._last
+        return self._read(descriptor, self.size - len(self._last), len(self._last)) == self._last
 
     def _remember(self, descriptor: int, stamp: tuple[int, ...]) -> None:
         self.size = stamp[-1]
-        self._last = _read(descriptor, max(0, self.size - _TAIL), min(self.size, _TAIL))
+        self._last = self._read(descriptor, max(0, self.size - _TAIL), min(self.size, _TAIL))
         self._stamp, self._is_young = stamp, _is_young(stamp)
 
     def _scan(self, descriptor: int, size: int) -> None:
@@ -122,7 +127,7 @@ class Index:
         parsed at once. This loop is what opening a large log costs.
         """
         base, first = self.end, len(self.tags)
-        data = _read(descriptor, base, size - base)
+        data = self._read(descriptor, base, size - base)
         if base == 0:
             check_encoding(data, str(self.path))
         tags, ids, starts = self.tags, self.ids, self.starts
@@ -151,7 +156,7 @@ class Index:
             self._find_newline(descriptor, data, base)
 
     def _find_newline(self, descriptor: int, data: bytes, base: int) -> None:
-        crlf, lines = self._lines or (0, _read(descriptor, 0, base).count(b"\n"))
+        crlf, lines = self._lines or (0, self._read(descriptor, 0, base).count(b"\n"))
         end = self.end - base
         crlf += data.count(b"\r\n", 0, end)
         lines += data.count(b"\n", 0, end)
@@ -206,7 +211,6 @@ class Index:
         """Bring what was derived up to date with the blocks from ``first`` on."""
         if first == len(self.tags):
             return
-        self._tallies = {}
         self._derive(first, data, base)
         for number in range(first, len(self.tags)) if self._judged else ():
             if self.may_be_replaced(number):
@@ -226,7 +230,11 @@ class Index:
             if self._unfinished is not None and self._may_be_due(number, data, base):
                 self._unfinished.add(number)
             for key in (b"", ticker):
-                if key in self._orders and self.tags[number][-21:-11] == _KNOWN:
+                self._verdicts.pop(key, None)
+            if self.tags[number][-21:-11] != _KNOWN:
+                continue
+            for key in (b"", ticker):
+                if key in self._orders:
                     insort(self._orders[key], (self.tags[number][-11:-1], number))
 
     def _may_be_due(self, number: int, data: bytes, base: int) -> bool:
@@ -251,7 +259,7 @@ class Index:
             moved = [start + shift for start in self.starts[number + 1 : following + 1]]
             self.starts[number + 1 : following + 1] = moved
         self.end += shift
-        stamp = _stamp_of(os.fstat(descriptor))
+        stamp = _stamp_of(os.fstat(descriptor)) if descriptor >= 0 else (-1,)
         if stamp[-1] == self.size + shift and not self._lines:
             self._remember(descriptor, stamp)
         else:  # somebody was faster, or lines have to be counted again
@@ -259,7 +267,8 @@ class Index:
 
     def changed(self, entries: dict[int, Entry]) -> None:
         """Take over what some blocks are about to hold; ``forget`` it if that fails."""
-        self._orders, self._by_day, self._tallies = {}, None, {}
+        self._orders, self._by_day, self._verdicts = {}, None, {}
+        self.touched += entries
         for number, entry in entries.items():
             self.put(number, entry)
             self._judged.pop(number, None)
@@ -318,7 +327,7 @@ class Index:
     def unfinished(self, descriptor: int) -> list[Entry]:
         """The entries that are pending or settled and not replaced, in file order."""
         if self._unfinished is None:
-            data = _read(descriptor, 0, self.size)
+            data = self._read(descriptor, 0, self.size)
             self._unfinished = {
                 number
                 for number in range(len(self.tags))
@@ -332,6 +341,21 @@ class Index:
             elif not self.is_replaced(descriptor, number):
                 found.append(entry)
         return found
+
+    def verdicts(self, descriptor: int, ticker: str) -> Verdicts:
+        """The verdicts on a ticker by id; the same object until something changes.
+
+        Those on forgotten entries are there, those on replaced revisions are not.
+        """
+        key = ticker.encode()
+        if key not in self._verdicts:
+            found = []
+            for _, number in self.order(ticker):
+                if number not in self._judged:
+                    self._judged[number] = self._judge(descriptor, number)
+                found.append((self.ids[number], self._judged[number]))
+            self._verdicts[key] = found
+        return self._verdicts[key]
 
     def lessons(self, descriptor: int) -> dict[str, str]:
         """By the normalised hash of a lesson, the id of the block that says it first."""
@@ -349,31 +373,6 @@ class Index:
     def common(self, other: "Index") -> set[bytes]:
         """The ids that stand in both files."""
         return self._by_id.keys() & other._by_id.keys()  # noqa: SLF001 - of its own kind
-
-    def tally(
-        self, descriptor: int, ticker: str, without: AbstractSet[bytes] = frozenset()
-    ) -> Tally:
-        """The verdicts on a ticker; forgotten entries count, replaced revisions do not.
-
-        Args:
-            descriptor: the open file.
-            ticker: whose verdicts are wanted.
-            without: ids that are counted elsewhere.
-        """
-        key = ticker.encode()
-        if key in self._tallies and not without:
-            return self._tallies[key]
-        found: list[Judgement] = []
-        for _, number in self.order(ticker):
-            if self.ids[number] in without:
-                continue
-            if number not in self._judged:
-                self._judged[number] = self._judge(descriptor, number)
-            found += self._judged[number]
-        tally = Tally(found)
-        if not without:
-            self._tallies[key] = tally
-        return tally
 
     def _judge(self, descriptor: int, number: int) -> list[Judgement]:
         if number not in self._entries and not self.may_be_replaced(number):
@@ -405,6 +404,13 @@ class Index:
             self._entries[number] = read_block(raw, archived=self.archived).entry
         return self._entries[number]
 
+    def passage(self, descriptor: int, number: int) -> Passage | None:
+        """The text of a block's entry; None if it holds none after all."""
+        passage = glimpse(self.raw(descriptor, number), archived=self.archived)
+        if passage is None and (entry := self.entry(descriptor, number)):
+            passage = passage_of(entry)
+        return passage
+
     def has_entry(self, descriptor: int, name: bytes) -> bool:
         """Whether an entry with this id stands in the file."""
         number = self._by_id.get(name)
@@ -413,15 +419,15 @@ class Index:
     def raw(self, descriptor: int, number: int) -> bytes:
         """The bytes of a block."""
         start = self.starts[number]
-        return _read(descriptor, start, self._end_of(number) - start)
+        return self._read(descriptor, start, self._end_of(number) - start)
 
     def content(self, descriptor: int) -> bytes:
         """All bytes of the file."""
-        return _read(descriptor, 0, self.size)
+        return self._read(descriptor, 0, self.size)
 
     def tail(self, descriptor: int) -> bytes:
         """The text after the last delimiter."""
-        return _read(descriptor, self.end, self.size - self.end)
+        return self._read(descriptor, self.end, self.size - self.end)
 
     def latest(
         self, descriptor: int, limit: int, dropped: Callable[[str], bool] = lambda _: False
@@ -449,6 +455,12 @@ class Index:
             entry = self.entry(descriptor, number)
             if entry:
                 yield number, entry
+
+    def _read(self, descriptor: int, start: int, length: int) -> bytes:
+        try:
+            return _pread(descriptor, start, length)
+        except OSError as error:
+            files.refuse("read", self.path, error)
 
     def span(self, number: int) -> tuple[int, int]:
         """Where a block begins and ends, in bytes."""
@@ -489,7 +501,7 @@ def open_to_read(path: Path) -> int | None:
         files.refuse("read", path, error)
 
 
-def _read(descriptor: int, start: int, length: int) -> bytes:
+def _pread(descriptor: int, start: int, length: int) -> bytes:
     """Bytes of a file, fewer only where it ends."""
     if length <= 0:
         return b""

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from heapq import merge
+from heapq import merge, nlargest
 from typing import NamedTuple, Protocol, TypeVar
 
 from tradmem.journal.base import recency
@@ -103,16 +103,16 @@ def select(
         if key in best and recency(best[key]) >= recency(found):
             continue
         best[key] = found
-        if wanted.limit is not None and len(best) >= wanted.limit:
-            cut = (
-                sorted((e.known_on or e.date for e in best.values()), reverse=True)[
-                    wanted.limit - 1
-                ]
-                .isoformat()
-                .encode()
-            )
+        if not wanted.limit or len(best) < wanted.limit:
+            continue
+        if not cut or _day_known(found) > cut:  # else the last of those wanted stays the last
+            cut = nlargest(wanted.limit, map(_day_known, best.values()))[-1]
     newest = sorted(best.values(), key=recency, reverse=True)[: wanted.limit]
     return Selection(newest, passed_over)
+
+
+def _day_known(entry: Entry) -> bytes:
+    return (entry.known_on or entry.date).isoformat().encode()
 
 
 def _may_count(
