@@ -480,8 +480,8 @@ def test_two_hundred_entries_against_every_fault_at_random(tmp_path, seed):
     ][:200]
     due, stored, runs = list(cases), {}, 0
     exchanges = Exchanges(tmp_path / "exchanges.jsonl", keep=5_000)
-    options = {"timeout": 0.4, "concurrency": 16, "retries": 2, "exchanges": exchanges}
-    with playing(chaos(seed), server_options={"slowness": 0.8}, **options) as (server, reflector):
+    options = {"timeout": 2.0, "concurrency": 16, "retries": 2, "exchanges": exchanges}
+    with playing(chaos(seed), server_options={"slowness": 3.0}, **options) as (server, reflector):
         while due and runs < 12:
             runs += 1
             answers = list(reflector.reflect(due))
