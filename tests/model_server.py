@@ -35,6 +35,7 @@ GOOD = (
     "ok", "parts", "fenced", "in-prose", "reasoning", "only-closing-tag", "invented-link",
     "another-language", "line-breaks", "sentences-in-list",
 )  # fmt: skip
+USAGE = {"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100}
 FATAL = ("401", "404", "402", "no-credit", "unknown-model")
 
 # What each play that is an error of the server sends: status, message, code, headers.
@@ -75,7 +76,7 @@ class ModelServer:
 
     Attributes:
         plays: what to play, one per request, then ``ok``; or a function from
-            what the request is about to a play.
+            what the request is about to a play. A JSON object is answered as it stands.
         takes: the ways of asking for JSON that it takes.
         slowness: seconds that ``slow`` waits.
         port: 0 for any that is free.
@@ -144,7 +145,7 @@ class ModelServer:
                 self.busy -= 1
 
 
-def chaos(seed, *, fatal=3, share=0.55):
+def chaos(seed, *, fatal=3, share=0.5):
     """A function that plays every fault at random; those that end a run only a few times."""
     rng = random.Random(seed)
     left = [FATAL[n % len(FATAL)] for n in range(fatal)]
@@ -189,6 +190,10 @@ def sound_lesson(body, language="en"):
 
 def _message(play, body):  # noqa: PLR0911, PLR0912
     """The message that a play answers with, and why it finished."""
+    if play == "ready":
+        return {"content": '{"word": "ready"}'}, "stop"
+    if play.startswith("{"):
+        return {"content": play}, "stop"
     text = sound_lesson(body)
     answer = {"reflection": text, "links": [1], "tags": ["Earnings Beat", "momentum"]}
     opposite = "wrong" if "right" in _fact(body, "Verdict").split(",")[0] else "right"
@@ -298,7 +303,7 @@ class _Handler(BaseHTTPRequestHandler):
                     "message": {"role": "assistant", "refusal": None} | message,
                 }
             ],
-            "usage": {"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100},
+            "usage": USAGE,
         }
         if play == "cut-body":
             self._send(200, json.dumps(payload)[:80])

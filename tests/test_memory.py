@@ -19,6 +19,7 @@ from tradmem import (
     UsageError,
 )
 from tradmem.lessons.reflect import Fault, FaultKind
+from tradmem.stated import conflict
 
 CASES = json.loads((Path(__file__).parent / "data" / "outcomes.json").read_text(encoding="utf-8"))
 LATE = datetime(2026, 12, 1, tzinfo=UTC)
@@ -370,3 +371,79 @@ def test_the_resolver_is_alone(journal):
     memory = Memory(journal, prices=two_weeks(), clock=Clock("2026-01-05T15:00"))
     with journal.resolving(), pytest.raises(LogBusy):
         memory.resolve()
+
+
+def test_a_memory_that_is_handed_out_is_what_opens_without_a_log(tmp_path, monkeypatch):
+    """A graph that opens its own memory then works with its caller's log, prices and clock."""
+    monkeypatch.setenv("TRADMEM_LOG", str(tmp_path / "other.md"))
+    mine = Memory(RamJournal(), prices=two_weeks(), clock=Clock("2026-01-05T15:00"))
+    with mine.handed_out():
+        inside = Memory.open()
+        own = Memory.open(tmp_path / "named.md", clock=Clock("2026-01-06T15:00"))
+    assert (inside.journal, inside.prices, inside.clock) == (mine.journal, mine.prices, mine.clock)
+    assert own.journal.path == tmp_path / "named.md"
+    assert own.clock() != mine.clock()
+    assert Memory.open().journal.path == tmp_path / "other.md"
+
+
+def test_a_pending_decision_says_when_it_is_due(journal):
+    clock = Clock("2026-01-05T15:00")
+    memory = Memory(journal, prices=two_weeks(), clock=clock)
+    entry = memory.record("NVDA", "2026-01-05", "Rating: Buy").entry
+    assert memory.due(entry) == datetime(2026, 1, 12, 23, tzinfo=UTC)
+    assert memory.due(memory.record("BTC-USD", "2026-01-05", "Buy.").entry) == datetime(
+        2026, 1, 11, 2, tzinfo=UTC
+    )
+    clock.set("2026-01-13T12:00")
+    memory.resolve(tickers=["NVDA"])
+    assert memory.due(memory.get(entry.id)) is None
+
+
+def test_a_stated_horizon_far_beyond_the_judged_one_is_told(journal):
+    memory = Memory(journal, clock=Clock("2026-01-05T15:00"))
+    done = memory.record("NVDA", "2026-01-05", "Rating: Buy\nTime horizon: 6-12 months")
+    assert done.entry.recorded.extra["stated_horizon"] == 126
+    assert "126 sessions" in done.warnings[0]
+    near = memory.record("AAPL", "2026-01-05", "Rating: Buy\nHorizon: 2 weeks")
+    assert near.entry.recorded.extra["stated_horizon"] == 10
+    assert near.warnings == ()
+    own = memory.record("AMD", "2026-01-05", "Rating: Buy\nHorizon: 6 months", horizon=126)
+    assert own.warnings == ()
+
+
+def test_an_unknown_market_is_told(journal):
+    memory = Memory(journal, clock=Clock("2026-01-05T15:00"))
+    (warning,) = memory.record("EQNR.OL", "2026-01-05", "Rating: Buy").warnings
+    assert "EQNR.OL" in warning
+
+
+@pytest.mark.parametrize("name", ["id", "rating", "sha256", "recalled", "add", "torn"])
+def test_extra_values_can_take_no_name_of_the_ledgers_own(tmp_path, name):
+    memory = Memory(MarkdownJournal(tmp_path / "memory.md"), clock=Clock("2026-01-05T15:00:00"))
+    with pytest.raises(UsageError, match=f"extra cannot hold '{name}'"):
+        memory.record("NVDA", "2026-01-05", "Rating: Buy", extra={name: "x"})
+    assert not (tmp_path / "memory.md").exists()
+
+
+@pytest.mark.parametrize("value", [{1, 2}, float("nan"), date(2026, 1, 5)])
+def test_extra_values_have_to_be_json(tmp_path, value):
+    memory = Memory(MarkdownJournal(tmp_path / "memory.md"), clock=Clock("2026-01-05T15:00:00"))
+    with pytest.raises(UsageError, match="extra holds 'mine', which is no JSON value"):
+        memory.record("NVDA", "2026-01-05", "Rating: Buy", extra={"mine": value})
+    assert not (tmp_path / "memory.md").exists()
+
+
+def test_a_rating_that_its_text_contradicts_is_kept_with_what_the_text_says(tmp_path):
+    log = tmp_path / "memory.md"
+    memory = Memory(MarkdownJournal(log), clock=Clock("2026-01-05T15:00:00"))
+    done = memory.record("NVDA", "2026-01-05", "**Rating**: Sell", rating="Buy")
+    assert done.warnings == (
+        "NVDA 2026-01-05 contradicts itself: the text says Sell, the rating is Buy",
+    )
+    assert done.entry.recorded.extra == {"stated_rating": "Sell"}
+    assert conflict(done.entry) == "the text says Sell, the rating is Buy"
+    log.write_text(log.read_text().replace("| Buy |", "| Sell |"))  # a person settles it
+    mended = Memory(MarkdownJournal(log)).get(done.entry.id)
+    assert (mended.rating, conflict(mended)) == ("Sell", "")
+    agreeing = memory.record("AMD", "2026-01-05", "**Rating**: Sell", rating="sell")
+    assert (agreeing.warnings, agreeing.entry.recorded.extra) == ((), {})

@@ -6,7 +6,7 @@ from tests.agent_world import sessions
 from tradmem.briefing import Brief, Move
 from tradmem.clock import last_instant
 from tradmem.errors import PriceError, PriceFault
-from tradmem.lessons.track import Track
+from tradmem.lessons.hits import Track
 from tradmem.model import Act, Addition, Decision, Outcome, Rating, Verdict, fold
 from tradmem.policies import Call, Situation, by_strength, momentum_policy, towards_hold
 
@@ -46,6 +46,7 @@ def decide(found=None, memories=(), track=None):
             ticker="NVDA",
             date=DAYS[-1],
             as_of=last_instant(DAYS[-1]),
+            horizon=5,
             brief=found or seen(),
             memory="",
             memories=tuple(memories),
@@ -88,7 +89,7 @@ def test_without_memories_the_strength_decides_and_the_text_says_how():
     assert call.cited == ()
     assert call.text == (
         "**Rating**: Buy\n\n"
-        "From 250 to 20 sessions ago NVDA returned +40.0%, SPY +10.0%: a strength of +30.0%.\n"
+        "NVDA returned +40.0% from 250 to 20 sessions ago, SPY +10.0%: strength +30.0%.\n"
         "Above +20% the rule says Buy.\n"
         "Since then it moved +2.0% (SPY +1.0%), and +1.0% in the last five sessions.\n"
         "It stands 5.2% below its 52-week high; its volatility is 31% a year."
@@ -162,7 +163,7 @@ def test_missing_closes_are_an_error_and_no_decision(found):
 def test_a_ticker_without_a_benchmark_is_decided_on_its_own_return():
     call = decide(seen(year=Move(0.15, None), month=Move(0.02), benchmark=None))
     assert call.rating is Rating.OVERWEIGHT
-    assert "NVDA returned +15.0%.\n" in call.text
+    assert "NVDA returned +15.0% from 250 to 20 sessions ago.\n" in call.text
     assert "None" not in call.text
 
 

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     )
     from tradmem.journal.markdown import MarkdownJournal
     from tradmem.journal.ram import RamJournal
+    from tradmem.lessons.openai import OpenAIReflector
     from tradmem.lessons.reflect import TemplateReflector
+    from tradmem.lessons.track import TrackRecord
     from tradmem.market.frames import FilePrices, FramePrices
     from tradmem.memory import Memory
     from tradmem.model import (
@@ -49,7 +51,9 @@ _HOMES = {
     ),
     "journal.markdown": "MarkdownJournal",
     "journal.ram": "RamJournal",
+    "lessons.openai": "OpenAIReflector",
     "lessons.reflect": "TemplateReflector",
+    "lessons.track": "TrackRecord",
     "market.frames": "FilePrices FramePrices",
     "memory": "Memory",
     "model": "Addition Decision Entry Outcome Problem Rating Status Verdict",
@@ -71,6 +75,7 @@ __all__ = [
     "MarkdownJournal",
     "Memory",
     "ModelError",
+    "OpenAIReflector",
     "Outcome",
     "PriceError",
     "Problem",
@@ -79,6 +84,7 @@ __all__ = [
     "Settings",
     "Status",
     "TemplateReflector",
+    "TrackRecord",
     "TradmemError",
     "UnknownEntry",
     "UsageError",

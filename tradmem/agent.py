@@ -6,14 +6,18 @@ It is as small as an agent can be, so that it can be read as an example: the nod
 :mod:`tradmem.nodes` around a brief and a policy. A policy of your own is one function.
 """
 
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NotRequired
 
 from tradmem.briefing import Brief, Move, brief
 from tradmem.clock import parse_instant
 from tradmem.errors import UsageError
-from tradmem.lessons.track import track_record
+from tradmem.lessons.hits import track_of
 from tradmem.memory import Memory
 from tradmem.model import check_ticker
+from tradmem.model_policy import model_policy
+from tradmem.model_settings import is_set_up
 from tradmem.nodes import (
     Node,
     State,
@@ -23,6 +27,11 @@ from tradmem.nodes import (
     resolve_node,
 )
 from tradmem.policies import Call, Policy, Situation, momentum_policy
+
+if sys.version_info >= (3, 12):
+    from typing import TypedDict
+else:  # a server asks pydantic for the schema of the state, which refuses the older one
+    from typing_extensions import TypedDict
 
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
@@ -38,6 +47,7 @@ __all__ = [
     "brief",
     "build_graph",
     "default_policy",
+    "model_policy",
     "momentum_policy",
 ]
 
@@ -48,6 +58,7 @@ class AgentInput(TypedDict):
     Attributes:
         ticker: in any case.
         date: of the decision, ISO, in the zone of the ticker's exchange; today by default.
+            A checkpointer keeps it with the thread: there, hand it in each time or never.
     """
 
     ticker: str
@@ -70,6 +81,7 @@ class AgentState(TypedDict, total=False):
         decision: the text of the decision.
         rating: one of the five; None where the text is to tell.
         cited: ids of the memories that the decision took something from.
+        decision_extra: what else is kept with it.
         entry_id: of the entry that stands in the log.
         status: ``recorded``, ``unchanged``, ``kept`` or ``revised``.
     """
@@ -86,6 +98,7 @@ class AgentState(TypedDict, total=False):
     decision: str
     rating: str | None
     cited: list[str]
+    decision_extra: dict[str, Any]
     entry_id: str
     status: str
 
@@ -125,8 +138,12 @@ def build_graph(
 
 
 def default_policy() -> Policy:
-    """A language model where a key for one is set, else :func:`momentum_policy`."""
-    return momentum_policy
+    """A language model where a key or a server for one is set, else :func:`momentum_policy`.
+
+    Raises:
+        UsageError: one is set but no model is named, or a setting cannot be.
+    """
+    return model_policy() if is_set_up() else momentum_policy
 
 
 def analyse_node(memory: Memory) -> Node:
@@ -151,7 +168,12 @@ def decide_node(memory: Memory, policy: Policy) -> Node:
     def decide(state: State) -> dict[str, Any]:
         call = _as_call(policy(situation(memory, state)))
         rating = None if call.rating is None else str(call.rating)
-        return {"decision": call.text, "rating": rating, "cited": list(call.cited)}
+        return {
+            "decision": call.text,
+            "rating": rating,
+            "cited": list(call.cited),
+            "decision_extra": dict(call.extra),
+        }
 
     return decide
 
@@ -164,16 +186,18 @@ def situation(memory: Memory, state: State) -> Situation:
         ticker=ticker,
         date=decision_date(memory, ticker, state.get("date"), state["as_of"]),
         as_of=as_of,
+        horizon=memory.settings.horizons[0],
         brief=Brief.from_json(state["brief"]),
         memory=state["past_context"],
         memories=tuple(then for entry in found if entry and (then := entry.at(as_of))),
-        track=track_record(memory.journal.memories(as_of, ticker=ticker, hidden=True)),
+        track=track_of(memory.journal, ticker, as_of),
     )
 
 
 def _as_call(decided: Call | str) -> Call:
     call = Call(None, decided) if isinstance(decided, str) else decided
-    if not (isinstance(call, Call) and isinstance(call.text, str) and call.text.strip()):
+    is_call = isinstance(call, Call) and isinstance(call.extra, Mapping)
+    if not (is_call and isinstance(call.text, str) and call.text.strip()):
         raise UsageError(
             f"the policy returned {str(decided)[:60]!r}; it has to return a Call or a text"
         )

@@ -52,13 +52,14 @@ class PriceFault(StrEnum):
     RATE_LIMITED = "rate limited"
     UNREACHABLE = "unreachable"
     SERVER_ERROR = "server error"
+    NOT_HELD = "not in this source"  # which says nothing of whether it trades
     UNKNOWN_SYMBOL = "unknown symbol"
     NO_BARS = "no bars in span"
 
     @property
     def passing(self) -> bool:
         """Whether asking again later can help; such a fault never ends a wait."""
-        return self in (self.RATE_LIMITED, self.UNREACHABLE, self.SERVER_ERROR)
+        return self not in (self.UNKNOWN_SYMBOL, self.NO_BARS)
 
 
 class PriceError(TradmemError):

@@ -4,43 +4,60 @@ Composition only. What an entry is, is in ``model``; where it lives, in ``journa
 happened afterwards, in ``market``; what it teaches, in ``lessons``.
 """
 
+import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import date as Date  # noqa: N812 - `date` is the name of a parameter here
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from tradmem import governance
+from tradmem.audit import Finding, audit
 from tradmem.clock import AsOf, Clock, as_instant, parse_date, parse_instant, system_clock, utc
 from tradmem.errors import UnknownEntry, UsageError
+from tradmem.filters import entry_test
+from tradmem.governance import Consolidation, Mandate, until
+from tradmem.history import Event, history
 from tradmem.journal.base import Journal, OnConflict, Stored
+from tradmem.journal.ledger import RESERVED
 from tradmem.journal.markdown import MarkdownJournal
+from tradmem.journal.text import clean
+from tradmem.lessons.consolidate import LEAST
+from tradmem.lessons.filing import COMPARED
+from tradmem.lessons.parts import Rank
 from tradmem.lessons.recall import Recall, recall
 from tradmem.lessons.reflect import Reflector, TemplateReflector
+from tradmem.lessons.track import TrackRecord, track
 from tradmem.model import (
     MARKET,
     Act,
-    Addition,
     Decision,
     Entry,
     Rating,
     Status,
     check_ticker,
     entry_id,
+    note_id,
 )
-from tradmem.rating import parse_rating
-from tradmem.resolving import Progress, ResolveReport, Run
+from tradmem.resolving import Progress, ResolveReport, Run, filer_of
 from tradmem.rows import COLUMNS, as_row
+from tradmem.searching import Finder, accepting, search
 from tradmem.settings import DEFAULT_LOG, Settings, check_horizon
+from tradmem.stated import RATING, conflict, stated_horizon
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from tradmem.lessons.embed import Embedder
     from tradmem.market.prices import PriceSource
 
 _AGENT_LENGTH = 64
 _SHORTEST_PREFIX = 4
+_FAR = 4  # times the judged horizon, beyond which a stated one is another question
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
@@ -52,10 +69,15 @@ class Recorded:
         entry: the entry that stands for the key now.
         status: ``recorded``, ``unchanged`` (the same again), ``kept`` (another text; the
             first stands) or ``revised``.
+        warnings: what a person should know of it, one line each.
     """
 
     entry: Entry
     status: Stored
+    warnings: tuple[str, ...] = ()
+
+
+_around: ContextVar["Memory | None"] = ContextVar("around", default=None)
 
 
 class Memory:
@@ -67,6 +89,8 @@ class Memory:
         reflector: who writes the lessons; the template by default.
         settings: everything else.
         clock: what time it is, aware UTC; a replay hands in its own.
+        embedder: makes vectors of texts for a recall by relevance; by default what the
+            settings name, and only when one is asked for.
     """
 
     def __init__(
@@ -77,12 +101,19 @@ class Memory:
         reflector: Reflector | None = None,
         settings: Settings | None = None,
         clock: Clock = system_clock,
+        embedder: "Embedder | None" = None,
     ) -> None:
+        if prices is not None and not callable(getattr(prices, "fetch", None)):
+            raise UsageError(
+                f"{type(prices).__name__} is no price source; hand in FramePrices(...), "
+                "FilePrices(...) or an object with a method fetch"
+            )
         self.journal = journal
         self.settings = settings or Settings()
         self.reflector = reflector or TemplateReflector()
         self.clock = clock
         self._prices = prices
+        self.finder = Finder(journal, self.settings, embedder)
 
     @classmethod
     def open(
@@ -92,7 +123,7 @@ class Memory:
         prices: "PriceSource | None" = None,
         reflector: Reflector | None = None,
         settings: Settings | None = None,
-        clock: Clock = system_clock,
+        clock: Clock | None = None,
     ) -> "Memory":
         """The memory in a log, which the first write makes.
 
@@ -103,12 +134,35 @@ class Memory:
             settings: see :class:`Memory`.
             clock: see :class:`Memory`.
         """
+        around = _around.get()
+        if around and log is None:
+            return cls(
+                around.journal,
+                prices=prices or around._prices,  # noqa: SLF001 - another of this class
+                reflector=reflector or around.reflector,
+                settings=settings or around.settings,
+                clock=clock or around.clock,
+            )
         settings = settings or Settings()
         path = log or os.environ.get("TRADMEM_LOG") or DEFAULT_LOG
         journal = MarkdownJournal(
             path, max_resolved=settings.max_resolved, horizons=settings.horizons
         )
+        clock = clock or system_clock
         return cls(journal, prices=prices, reflector=reflector, settings=settings, clock=clock)
+
+    @contextmanager
+    def handed_out(self) -> Iterator[None]:
+        """Within, :meth:`open` without a log gives this memory's parts.
+
+        So whoever runs a graph that opens its own memory decides on which log it works,
+        with which prices and by which clock.
+        """
+        before = _around.set(self)
+        try:
+            yield
+        finally:
+            _around.reset(before)
 
     def __repr__(self) -> str:
         return f"Memory({self.journal!r})"
@@ -117,32 +171,56 @@ class Memory:
     def prices(self) -> "PriceSource":
         """Where closes come from."""
         if self._prices is None:
+            from tradmem.market.cache import CachedPrices  # noqa: PLC0415 - loads pandas
             from tradmem.market.yahoo import YahooPrices  # noqa: PLC0415 - loads pandas
 
-            self._prices = YahooPrices(aliases=self.settings.aliases)
+            source = YahooPrices(aliases=self.settings.aliases)
+            self._prices = CachedPrices(source, self.settings.cache, clock=self.clock)
         return self._prices
 
     # Deciding
 
-    def recall(self, ticker: str, as_of: AsOf = None) -> Recall:
+    def recall(
+        self,
+        ticker: str,
+        as_of: AsOf = None,
+        *,
+        rank: Rank | str | None = None,
+        query: str | None = None,
+        explain: bool = False,
+    ) -> Recall:
         """What to put into the prompt of the next decision on a ticker.
 
         Args:
             ticker: in any case.
             as_of: an instant; or the date of the decision, which means the instant that
                 :meth:`record` would give it; now by default. Never past the clock.
+            rank: ``plain`` (the newest) or ``relevant`` (what has the most to do with the
+                query); what the settings say by default.
+            query: what the decision is about, such as the day's brief; the plain rule takes
+                no notice of it.
+            explain: whether to account for every memory that was looked at, in
+                ``explained``.
 
         Raises:
-            UsageError: no such ticker, or a date later than today.
+            UsageError: no such ticker or rank, a date later than today, or no query where
+                ``relevant`` is asked for.
         """
         ticker = check_ticker(ticker)
+        chosen = _choice(Rank, self.settings.rank if rank is None else rank, "rank")
+        if rank is not None and chosen is Rank.RELEVANT and query is None:
+            raise UsageError("rank='relevant' needs a query; hand in what the decision is about")
+        instant = self._decision_instant(ticker, as_of)[0]
+        if chosen is Rank.RELEVANT:
+            return self.finder.recall(ticker, instant, query or "", explain=explain)
         return recall(
             self.journal,
             ticker,
-            self._decision_instant(ticker, as_of)[0],
+            instant,
             same_ticker=self.settings.same_ticker,
             cross_ticker=self.settings.cross_ticker,
             budget=self.settings.budget,
+            explain=explain,
         )
 
     def record(
@@ -168,7 +246,8 @@ class Memory:
             date: the date of the decision, in the zone of the ticker's exchange.
             text: what was decided, and why.
             rating: by default read from the text; a text that clearly gives none is
-                stored as unrated.
+                stored as unrated. A text that clearly gives another is told in a
+                warning, and what it says is kept.
             agent: who decided.
             horizon: sessions to hold; the settings' first by default.
             decided_at: the instant, if it is known better than the date and the clock tell.
@@ -176,7 +255,7 @@ class Memory:
             recalled_as_of: the instant that this recall used, where ids are handed in.
             cited: ids of the memories that it names.
             on_conflict: what to do if the date, ticker and agent stand with another text.
-            extra: further JSON values to keep with it.
+            extra: further JSON values to keep with it, such as the name of a model.
 
         Raises:
             UsageError: an argument cannot be; nothing was written.
@@ -192,6 +271,8 @@ class Memory:
             if given > now:
                 raise UsageError(f"decided_at {given} is later than the clock, {now}")
             instant, date_only = given, False
+        said = _rating_of(text)
+        rated = said if rating is None else _choice(Rating, rating, "rating")
         closes = self._entry_close(ticker, instant)
         flags = ("date_only",) * date_only + ("late",) * (now >= closes)
         decision = Decision(
@@ -199,7 +280,7 @@ class Memory:
             date=day,
             ticker=ticker,
             text=text,
-            rating=parse_rating(text) if rating is None else _choice(Rating, rating, "rating"),
+            rating=rated,
             agent=_agent(agent),
             decided_at=instant,
             recorded_at=now,
@@ -208,17 +289,38 @@ class Memory:
             recalled_as_of=_recalled_as_of(recalled, recalled_as_of),
             cited=_ids(cited),
             flags=flags,
-            extra=dict(extra or {}),
+            extra=_extra(text, said if said is not rated else None, extra or {}),
         )
         entry, stored = self.journal.append(
             decision,
             on_conflict=_choice(OnConflict, on_conflict, "on_conflict"),
             may_revise=self._may_revise,
         )
-        return Recorded(entry=entry, status=stored)
+        return Recorded(entry=entry, status=stored, warnings=tuple(self._warnings(entry)))
+
+    def _warnings(self, entry: Entry) -> Iterator[str]:
+        """What a person should know of a decision that stands."""
+        from tradmem.market.symbols import unknown_market  # noqa: PLC0415 - only where it decides
+
+        stated = entry.recorded.extra.get("stated_horizon")
+        horizon = entry.recorded.horizon
+        if isinstance(stated, int) and horizon and stated > _FAR * horizon:
+            yield (
+                f"the text states a horizon of some {stated} sessions, and is judged after "
+                f"{horizon}; record it with a horizon of its own"
+            )
+        if told := conflict(entry):
+            yield f"{entry.ticker} {entry.date} contradicts itself: {told}"
+        if self.settings.benchmark is None and (unknown := unknown_market(entry.ticker)):
+            yield unknown
 
     def note(
-        self, text: str, *, ticker: str | None = None, date: Date | str | None = None
+        self,
+        text: str,
+        *,
+        ticker: str | None = None,
+        date: Date | str | None = None,
+        valid_until: datetime | Date | str | None = None,
     ) -> Recorded:
         """Store a lesson or a remark as it stands; recall shows it from now on.
 
@@ -226,18 +328,24 @@ class Memory:
             text: what to remember.
             ticker: whom it is about; the whole market by default.
             date: the date that it carries; today by default.
+            valid_until: an instant, or a date, which means its last instant, UTC, from
+                which on recall leaves it out; by default it stays.
 
         Raises:
-            UsageError: no such ticker or date, or an empty text.
+            UsageError: no such ticker or date, an empty text, or an end that has passed.
             LogError: it could not be stored.
         """
         now = self._now()
         name = MARKET if ticker in (None, MARKET) else check_ticker(str(ticker))
+        body = clean(text)
         if not text.strip():
             raise UsageError("the note is empty; write what to remember")
         day = now.date() if date is None else parse_date(date)
         if day > now.date() + timedelta(days=1):  # it is tomorrow already, east of UTC
             raise UsageError(f"{day} is later than today; a note is dated today or earlier")
+        end = None if valid_until is None else until(valid_until)
+        if end is not None and end <= now:
+            raise UsageError(f"{valid_until} has passed; a note is valid until some later instant")
         decision = Decision(
             id="",
             date=day,
@@ -245,27 +353,149 @@ class Memory:
             text=text,
             is_note=True,
             recorded_at=now,
+            extra=filer_of(self.journal, now, COMPARED).file_note(
+                body, name, note_id(day, name, body)
+            ),
+            valid_until=end,
         )
         entry, stored = self.journal.append(decision)
-        return Recorded(entry=entry, status=stored)
+        return Recorded(entry=entry.by(now), status=stored)
 
-    def forget(self, entry_id: str, *, reason: str, actor: str = "") -> Entry:
+    # Governing
+
+    def forget(
+        self, entry_id: str, *, reason: str, actor: str = "", dry_run: bool = False
+    ) -> Entry:
         """Hide an entry from recall; it stays in the file and in statistics.
 
         Args:
             entry_id: the id, or the beginning of one.
             reason: why.
             actor: who asks for it.
+            dry_run: whether only to say what the entry would be.
+
+        Returns:
+            The entry as it is then, or would be.
 
         Raises:
             UnknownEntry: no entry has this id.
             UsageError: there is no reason.
         """
-        if not reason.strip():
-            raise UsageError("forgetting needs a reason; say why")
-        data = {"reason": reason, **({"actor": actor} if actor else {})}
-        addition = Addition(kind=Act.FORGET, at=self._now(), data=data)
-        return self.journal.add([(self._entry(entry_id).id, addition)])[0]
+        mandate = Mandate(at=self._now(), reason=reason, actor=actor, dry_run=dry_run)
+        return governance.forget(self.journal, self._entry(entry_id), mandate)
+
+    def expire(
+        self,
+        entry_id: str,
+        valid_until: datetime | Date | str,
+        *,
+        reason: str,
+        actor: str = "",
+        dry_run: bool = False,
+    ) -> Entry:
+        """Hide an entry from recall from an instant on, in place of any end that it had.
+
+        Args:
+            entry_id: the id, or the beginning of one.
+            valid_until: an instant, or a date, which means its last instant, UTC; one that
+                has passed hides from now on, never from before.
+            reason: why.
+            actor: who asks for it.
+            dry_run: see :meth:`forget`.
+
+        Raises:
+            UnknownEntry: no entry has this id.
+            UsageError: there is no reason, or no such instant.
+        """
+        mandate = Mandate(at=self._now(), reason=reason, actor=actor, dry_run=dry_run)
+        return governance.expire(self.journal, self._entry(entry_id), until(valid_until), mandate)
+
+    def supersede(
+        self, old: str, new: str, *, reason: str, actor: str = "", dry_run: bool = False
+    ) -> Entry:
+        """Hide an entry from recall because another one stands in its place.
+
+        Args:
+            old: the id of the one to hide, or the beginning of it.
+            new: the id of the one that stands.
+            reason: why.
+            actor: who asks for it.
+            dry_run: see :meth:`forget`.
+
+        Returns:
+            The old entry as it is then, or would be.
+
+        Raises:
+            UnknownEntry: no entry has one of the ids.
+            UsageError: there is no reason, or the new one is hidden itself.
+        """
+        mandate = Mandate(at=self._now(), reason=reason, actor=actor, dry_run=dry_run)
+        return governance.supersede(self.journal, self._entry(old), self._entry(new), mandate)
+
+    def undo(
+        self,
+        entry_id: str,
+        *,
+        reason: str,
+        actor: str = "",
+        kind: Act | str | None = None,
+        dry_run: bool = False,
+    ) -> tuple[Entry, ...]:
+        """Take back the latest act on an entry; what recall showed in between stays so.
+
+        On a note that stands for lessons (see :meth:`consolidate`) and has no act of its
+        own, every lesson gets its place back, and the note is forgotten.
+
+        Args:
+            entry_id: the id, or the beginning of one.
+            reason: why.
+            actor: who asks for it.
+            kind: the latest act of this kind, ``undo`` among them; by default the latest
+                ``forget``, ``expire`` or ``supersede`` in force.
+            dry_run: see :meth:`forget`.
+
+        Returns:
+            Every entry that was acted on, as it is then, or would be; this one first.
+
+        Raises:
+            UnknownEntry: no entry has this id.
+            UsageError: there is no reason, or nothing to undo.
+        """
+        mandate = Mandate(at=self._now(), reason=reason, actor=actor, dry_run=dry_run)
+        act = None if kind is None else _choice(Act, kind, "act")
+        return governance.undo(self.journal, self._entry(entry_id), mandate, act)
+
+    def consolidate(
+        self,
+        *,
+        ticker: str | None = None,
+        tag: str = "",
+        least: int = LEAST,
+        reason: str = "told by one note",
+        actor: str = "",
+        dry_run: bool = False,
+    ) -> tuple[Consolidation, ...]:
+        """Let one note stand for lessons that say the same, or are about the same.
+
+        The note is worded from the facts, quotes what was said, and links its sources; they
+        stay as they are and are superseded by it, so that recall shows it instead of each.
+
+        Args:
+            ticker: only this one's lessons; by default each ticker's for itself.
+            tag: only lessons with this tag; by default those that say the same, then
+                those with a tag in common.
+            least: lessons that a note needs to be worth its place, 2 or more.
+            reason: why.
+            actor: who asks for it.
+            dry_run: whether only to say which notes would be written, and for what.
+
+        Raises:
+            UsageError: no such ticker, or ``least`` is below 2.
+            LogError: it could not be stored; what was done before stands.
+        """
+        mandate = Mandate(at=self._now(), reason=reason, actor=actor, dry_run=dry_run)
+        name = None if ticker is None else check_ticker(ticker)
+        return governance.consolidate(self.journal, mandate, ticker=name, tag=tag, least=least)
 
     # Resolving
 
@@ -364,12 +594,14 @@ class Memory:
             UsageError: several ids begin so.
         """
         entry = self.journal.get(entry_id)
-        if entry is not None or len(entry_id) < _SHORTEST_PREFIX:
-            return entry
-        found = {e.id: e for e in self.journal.entries() if e.id.startswith(entry_id)}
-        if len(found) > 1:
-            raise UsageError(f"{entry_id} is the beginning of {len(found)} ids; write more of it")
-        return next(iter(found.values()), None)
+        if entry is None and len(entry_id) >= _SHORTEST_PREFIX:
+            found = {e.id: e for e in self.journal.entries() if e.id.startswith(entry_id)}
+            if len(found) > 1:
+                raise UsageError(
+                    f"{entry_id} is the beginning of {len(found)} ids; write more of it"
+                )
+            entry = next(iter(found.values()), None)
+        return entry.by(self._now()) if entry else None
 
     def entries(
         self,
@@ -386,11 +618,14 @@ class Memory:
             as_of: as they stood then; now by default.
             archived: whether to look into the archive too.
         """
-        wanted = None if ticker is None else MARKET if ticker == MARKET else check_ticker(ticker)
+        wanted = _ticker(ticker)
         state = None if status is None else _choice(Status, status, "status")
         entries: Iterable[Entry] = self.journal.entries(archived=archived)
-        if as_of is not None:
-            instant = as_instant(as_of, self._now())
+        now = self._now()
+        if as_of is None:
+            entries = [entry.by(now) for entry in entries]
+        else:
+            instant = as_instant(as_of, now)
             entries = [then for entry in entries if (then := entry.at(instant))]
         return [
             entry
@@ -398,6 +633,105 @@ class Memory:
             if (wanted is None or entry.ticker == wanted)
             and (state is None or entry.status is state)
         ]
+
+    def search(
+        self,
+        query: str = "",
+        *,
+        ticker: str | None = None,
+        where: Mapping[str, Any] | None = None,
+        since: Date | str | None = None,
+        until: Date | str | None = None,
+        as_of: AsOf = None,
+        limit: int | None = 20,
+        archived: bool = True,
+    ) -> list[Entry]:
+        """The entries whose texts hold all the words of a query, the newest first.
+
+        Where no entry holds all of them: those that hold the most, by how rare the words
+        are. Looked into are decision, lesson, note, tags and ticker, each as it stood.
+
+        Args:
+            query: words in any script, and phrases in quotation marks; whatever else is in
+                it is mere text. An empty one finds everything that the rest lets through.
+            ticker: only this one.
+            where: only what passes this filter, see :mod:`tradmem.filters`.
+            since: only what carries this date or a later one.
+            until: only what carries this date or an earlier one.
+            as_of: as the entries stood then; now by default.
+            limit: at most this many; None for all.
+            archived: whether to look into the archive too.
+
+        Raises:
+            UsageError: no such ticker or date, or a filter that cannot be.
+        """
+        now, test = self._now(), entry_test(where)
+        found = search(
+            self.finder.index,
+            query,
+            as_of=None if as_of is None else as_instant(as_of, now),
+            limit=limit,
+            accepts=accepting(
+                ticker=_ticker(ticker),
+                since=None if since is None else parse_date(since),
+                until=None if until is None else parse_date(until),
+                archived=archived,
+            ),
+            passes=lambda entry: test(entry.by(now)),
+        )
+        return [entry.by(now) for entry in found.entries]
+
+    def track(
+        self,
+        as_of: AsOf = None,
+        *,
+        tickers: Iterable[str] = (),
+        agents: Iterable[str] = (),
+        since: Date | str | None = None,
+        until: Date | str | None = None,
+    ) -> TrackRecord:
+        """How good the decisions were, by ticker, rating and agent, and how sure that is.
+
+        Args:
+            as_of: from what was known then; now by default.
+            tickers: only these; all by default.
+            agents: only these; all by default.
+            since: only decisions of this date or later.
+            until: only decisions of this date or earlier.
+        """
+        instant = as_instant(as_of, self._now())
+        names, makers = {check_ticker(ticker) for ticker in tickers}, set(agents)
+        first = Date.min if since is None else parse_date(since)
+        last = Date.max if until is None else parse_date(until)
+        entries = [
+            entry
+            for entry in self.entries(as_of=instant)
+            if first <= entry.date <= last
+            and (not names or entry.ticker in names)
+            and (not makers or entry.agent in makers)
+        ]
+        dues = ((entry.id, self.due(entry)) for entry in entries)
+        pending = {name: "not_due" for name, due in dues if due and due > instant}
+        return track(entries, default_horizon=self.settings.horizons[0], pending=pending)
+
+    def history(self, entry_id: str) -> tuple[Event, ...]:
+        """Everything that ever happened to an entry, in order, with its instants and actors.
+
+        Args:
+            entry_id: the id, or the beginning of one.
+
+        Raises:
+            UnknownEntry: no entry has this id.
+        """
+        return history(self._entry(entry_id), self.journal.entries(), self._now())
+
+    def audit(self) -> tuple[Finding, ...]:
+        """Whatever in the log or its archives shows that something was seen before it was known.
+
+        Nothing is asked but the log itself; no finding means that every recorded decision
+        saw only what was known, stored and not hidden at the instant of its recall.
+        """
+        return audit(self.journal.entries())
 
     def frame(self) -> "pd.DataFrame":
         """One row per entry, in the order of :meth:`entries`; returns are fractions."""
@@ -413,7 +747,8 @@ class Memory:
     def _entry(self, entry_id: str) -> Entry:
         entry = self.get(entry_id)
         if entry is None:
-            raise UnknownEntry(f"no entry has the id {entry_id}; `tradmem log` lists them")
+            short = " (write four characters or more)" * (len(entry_id) < _SHORTEST_PREFIX)
+            raise UnknownEntry(f"no entry has the id {entry_id}{short}; `tradmem log` lists them")
         return entry
 
     def _decision_instant(self, ticker: str, as_of: AsOf) -> tuple[datetime, bool]:
@@ -446,6 +781,10 @@ class Memory:
             return entry.recorded.known_at
 
 
+def _ticker(name: str | None) -> str | None:
+    return name if name in (None, MARKET) else check_ticker(str(name))
+
+
 def _agent(name: str) -> str:
     if len(name) > _AGENT_LENGTH or not name.isprintable() or "|" in name:
         raise UsageError(
@@ -461,6 +800,30 @@ def _recalled_as_of(
     if isinstance(recalled, Recall):
         return recalled.as_of
     return parse_instant(given) if isinstance(given, str) else given and utc(given)
+
+
+def _extra(text: str, said: Rating | None, given: Mapping[str, Any]) -> dict[str, Any]:
+    """What is kept beside a decision: what its text states otherwise, and what was given.
+
+    Raises:
+        UsageError: what was given is no JSON, or has a name that the ledger uses itself.
+    """
+    stated = {"stated_horizon": stated_horizon(text), RATING: said and said.value}
+    out = {name: value for name, value in stated.items() if value is not None}
+    for name, value in given.items():
+        if name in RESERVED:
+            raise UsageError(f"extra cannot hold {name!r}, a name that every entry has itself")
+        try:
+            json.dumps({name: value}, allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise UsageError(f"extra holds {name!r}, which is no JSON value: {error}") from error
+    return out | dict(given)
+
+
+def _rating_of(text: str) -> Rating | None:
+    from tradmem.rating import parse_rating  # noqa: PLC0415 - its vocabulary takes a tenth of a second
+
+    return parse_rating(text)
 
 
 def _ids(names: Iterable[str]) -> tuple[str, ...]:

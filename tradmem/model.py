@@ -8,7 +8,7 @@ its additions, folded: its status, outcome, verdict and lesson as of one instant
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date as Date  # noqa: N812 - `date` is the name of a field here
 from datetime import datetime
 from enum import StrEnum
@@ -16,7 +16,7 @@ from math import sqrt
 from types import MappingProxyType
 from typing import Any
 
-from tradmem.clock import last_instant
+from tradmem.clock import last_instant, parse_instant
 from tradmem.errors import UsageError
 
 TICKER = re.compile(r"\^?[A-Z0-9][A-Z0-9.&=_^-]{0,31}\Z", re.ASCII)
@@ -151,6 +151,7 @@ class Decision:
         recalled: ids of the memories that the decision saw.
         recalled_as_of: the instant that this recall used.
         cited: ids of the memories that the decision names.
+        valid_until: the instant from which on a note is hidden, aware UTC; None if it stays.
         flags: short words on how it was recorded, such as ``date_only`` or ``late``.
         extra: further fields that a caller or a later version stored.
     """
@@ -169,6 +170,7 @@ class Decision:
     recalled: tuple[str, ...] = ()
     recalled_as_of: datetime | None = None
     cited: tuple[str, ...] = ()
+    valid_until: datetime | None = None
     flags: tuple[str, ...] = ()
     extra: Mapping[str, Any] = field(default_factory=dict)
 
@@ -295,6 +297,13 @@ class Act(StrEnum):
     REOPEN = "reopen"
     REMARK = "remark"
     FORGET = "forget"
+    EXPIRE = "expire"
+    SUPERSEDE = "supersede"
+    UNDO = "undo"
+
+
+# What a person or a program does to an entry that stands: known when it was done, never earlier.
+GOVERNING = frozenset({Act.FORGET, Act.EXPIRE, Act.SUPERSEDE, Act.UNDO})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -307,7 +316,9 @@ class Addition:
         known_at: when it was known, if that is another instant than ``at``.
         outcome: the outcome, of an ``outcome``.
         text: the lesson, of a ``reflection``.
-        data: everything else, as JSON values (``reason``, ``model``, ``links`` …).
+        data: everything else, as JSON values (``reason``, ``actor``, ``model``, ``links`` …):
+            ``valid_until`` of an ``expire``, ``by`` (an id) of a ``supersede``, ``undoes`` and
+            ``undoes_at`` (kind and instant of an earlier act) of an ``undo``.
     """
 
     kind: str
@@ -343,11 +354,14 @@ class Entry:
         remark: what a person noted below the decision.
         links: ids of the entries that the lesson builds on.
         tags: short words for what the lesson is about.
-        reason: why it is unresolvable, or hidden from recall.
-        hidden: whether recall leaves it out (forgotten, expired or superseded).
+        reason: why it is unresolvable.
+        forgotten: whether a person had it hidden.
+        superseded_by: the id of the entry that stands in its place; empty if none does.
+        valid_until: the instant from which on it is hidden; None if it does not expire.
+        expired: whether that instant has passed.
         edited: the fields that a person changed in the file.
         archived: whether it stands in the archive.
-        changed_at: the last instant, aware UTC, at which something of it became known.
+        changed_at: the last instant, aware UTC, at which it became what it is here.
     """
 
     recorded: Decision
@@ -360,9 +374,17 @@ class Entry:
     links: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     reason: str = ""
-    hidden: bool = False
+    forgotten: bool = False
+    superseded_by: str = ""
+    valid_until: datetime | None = None
+    expired: bool = False
     edited: tuple[str, ...] = ()
     archived: bool = False
+
+    @property
+    def hidden(self) -> bool:
+        """Whether recall leaves it out: forgotten, superseded or expired."""
+        return self.forgotten or bool(self.superseded_by) or self.expired
 
     @property
     def id(self) -> str:
@@ -455,6 +477,16 @@ class Entry:
             archived=self.archived,
         )
 
+    def by(self, now: datetime) -> "Entry":
+        """All that is stored of the entry, with an expiry only if it has come by ``now``.
+
+        Unlike :meth:`at`, this hides nothing that was stored; what is folded without an
+        ``as_of`` looks from the end of time, where every expiry has come.
+        """
+        if self.valid_until is None or now >= self.valid_until:
+            return self
+        return replace(self, expired=False)
+
 
 def known(
     additions: Iterable[Addition], primary: int | None
@@ -474,6 +506,8 @@ def known(
             when = addition.outcome.known_at
         elif addition.kind in (Act.REFLECTION, Act.REOPEN):
             when = settled_at or when
+        elif addition.kind in GOVERNING:
+            when = addition.at
         dated.append((when, addition))
     return dated
 
@@ -488,13 +522,14 @@ def fold(
 ) -> Entry | None:
     """What an entry is: its decision and those of its additions that were known by ``as_of``.
 
-    A lesson stands until the verdict that it was written for changes: then the entry
-    is settled again, and due for another.
+    A lesson stands until another outcome comes, or an edit by hand turns its verdict: then
+    the entry is settled again, and due for another.
 
     Args:
         recorded: what was recorded.
         additions: what was added, in the order of the log.
-        as_of: aware UTC; None means now, where everything stored is known.
+        as_of: aware UTC; None means the end of time, where everything stored is known and
+            every expiry has come (see :meth:`Entry.by`).
         edited: the fields that a person changed in the file.
         archived: whether the entry stands in the archive.
 
@@ -509,13 +544,16 @@ def fold(
         dated = [(when, addition) for when, addition in dated if when is None or when <= as_of]
     changed_at = max((when for when, _ in dated if when), default=changed_at)
     additions = tuple(addition for _, addition in dated)
-    state = _State(status=Status.NOTE if recorded.is_note else Status.PENDING)
-    for addition in additions:
+    state = _State(
+        status=Status.NOTE if recorded.is_note else Status.PENDING, valid_until=recorded.valid_until
+    )
+    for addition in in_force(additions):
         state.take(addition, recorded)
-    primary = state.primary
+    primary, until = state.primary, state.valid_until
+    expired = until is not None and (as_of is None or until <= as_of)
     return Entry(
         recorded=recorded,
-        changed_at=max(changed_at, recorded.known_at),
+        changed_at=max(changed_at, recorded.known_at, *([until] if until and expired else ())),
         additions=additions,
         status=state.status,
         outcomes=tuple(
@@ -523,13 +561,55 @@ def fold(
         ),
         reflection=state.reflection,
         remark=state.remark,
-        links=state.links,
-        tags=state.tags or tuple(recorded.extra.get("tags", ())),
+        links=state.links or _words(recorded.extra.get("links")),
+        tags=state.tags or _words(recorded.extra.get("tags")),
         reason=state.reason,
-        hidden=state.hidden,
+        forgotten=state.forgotten,
+        superseded_by=state.superseded_by,
+        valid_until=until,
+        expired=expired,
         edited=edited,
         archived=archived,
     )
+
+
+def in_force(additions: Sequence[Addition]) -> Sequence[Addition]:
+    """Those additions that no later one undoes.
+
+    An undo names the kind and the instant of an act before it, and may itself be undone;
+    one that names nothing does nothing.
+    """
+    if not any(addition.kind == Act.UNDO for addition in additions):
+        return additions
+    undone: set[int] = set()
+    for number in range(len(additions) - 1, -1, -1):
+        if additions[number].kind == Act.UNDO and number not in undone:
+            target = _target(additions[number])
+            for earlier in range(number - 1, -1, -1):
+                act = additions[earlier]
+                if (act.kind, act.at) == target and earlier not in undone:
+                    undone.add(earlier)
+                    break
+    return [addition for number, addition in enumerate(additions) if number not in undone]
+
+
+def _target(undo: Addition) -> tuple[str, datetime | None] | None:
+    """The kind and the instant of what an undo names, if it can be undone."""
+    kind, at = undo.data.get("undoes"), _instant(undo.data.get("undoes_at"))
+    return (kind, at) if kind in GOVERNING and at else None
+
+
+def _words(values: object) -> tuple[str, ...]:
+    """A list of a ledger; nothing for anything else."""
+    return tuple(map(str, values)) if isinstance(values, (list, tuple)) else ()
+
+
+def _instant(text: object) -> datetime | None:
+    """An instant of a ledger; None for anything else."""
+    try:
+        return parse_instant(text) if isinstance(text, str) else None
+    except UsageError:
+        return None
 
 
 @dataclass(slots=True)
@@ -544,18 +624,20 @@ class _State:
     links: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     reason: str = ""
-    hidden: bool = False
+    forgotten: bool = False
+    superseded_by: str = ""
+    valid_until: datetime | None = None
 
     def take(self, addition: Addition, recorded: Decision) -> None:
         """Let one more addition act; a kind that is not known here does nothing."""
         match addition.kind:
             case Act.OUTCOME if addition.outcome:
                 self._settle(addition.outcome, recorded)
-            case Act.REFLECTION:
+            case Act.REFLECTION if self.status in (Status.SETTLED, Status.RESOLVED):
                 self.status = Status.RESOLVED
                 self.reflection = addition.text
-                self.links = tuple(addition.data.get("links", ()))
-                self.tags = tuple(addition.data.get("tags", ()))
+                self.links = _words(addition.data.get("links"))
+                self.tags = _words(addition.data.get("tags"))
             case Act.UNRESOLVABLE:
                 self.status, self.reason = Status.UNRESOLVABLE, str(addition.data.get("reason", ""))
             case Act.REOPEN:
@@ -564,7 +646,11 @@ class _State:
             case Act.REMARK:
                 self.remark = addition.text
             case Act.FORGET:
-                self.hidden, self.reason = True, str(addition.data.get("reason", ""))
+                self.forgotten = True
+            case Act.EXPIRE:
+                self.valid_until = _instant(addition.data.get("valid_until")) or self.valid_until
+            case Act.SUPERSEDE:
+                self.superseded_by = str(addition.data.get("by", "")) or self.superseded_by
 
     def _settle(self, outcome: Outcome, recorded: Decision) -> None:
         if self.primary is None:
@@ -573,7 +659,7 @@ class _State:
         self.outcomes[outcome.horizon] = outcome
         if outcome.horizon != self.primary:
             return
-        if self.reflection and before:
+        if self.reflection and before and "edited" in outcome.flags:
             verdicts = {o.verdict(recorded.rating, recorded.ticker) for o in (before, outcome)}
             if len(verdicts) == 1:
                 self.status = Status.RESOLVED

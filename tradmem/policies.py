@@ -4,14 +4,15 @@ A policy is any function from a :class:`Situation` to a :class:`Call`, or to a p
 that holds a rating.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date as Date  # noqa: N812 - `date` is the name of a field here
 from datetime import datetime
+from typing import Any
 
 from tradmem.briefing import NEEDED, Brief, Move
+from tradmem.lessons.hits import Track
 from tradmem.lessons.template import percent
-from tradmem.lessons.track import Track
 from tradmem.model import Entry, Rating, Verdict
 
 
@@ -23,6 +24,7 @@ class Situation:
         ticker: in upper case.
         date: the date of the decision, in the zone of the ticker's exchange.
         as_of: the instant of the recall, aware UTC.
+        horizon: sessions after which the decision will be judged.
         brief: figures from closes.
         memory: the recalled text, for a prompt; empty when there is nothing.
         memories: what it shows, in its order, each as it stood then.
@@ -32,6 +34,7 @@ class Situation:
     ticker: str
     date: Date
     as_of: datetime
+    horizon: int
     brief: Brief
     memory: str
     memories: tuple[Entry, ...]
@@ -46,11 +49,13 @@ class Call:
         rating: None to have it read from the text; unrated if that holds none.
         text: the decision and its reasons, as the log is to keep them.
         cited: ids of the memories that it took something from.
+        extra: further JSON values to keep with it, such as the name of a model.
     """
 
     rating: Rating | str | None
     text: str
     cited: tuple[str, ...] = ()
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
 
 Policy = Callable[[Situation], Call | str]
@@ -121,21 +126,19 @@ def _is_poor(calls: Sequence[Entry]) -> bool:
 
 def _thesis(seen: Brief, year: Move, rating: Rating) -> str:
     """Two to four sentences, a line each: the strength, what the rule says of it, the context."""
-    if year.benchmark is None:
-        compared = f"{seen.ticker} returned {percent(year.own)}."
-    else:
-        compared = (
-            f"{seen.ticker} returned {percent(year.own)}, {seen.benchmark} "
-            f"{percent(year.benchmark)}: a strength of {percent(year.strength)}."
-        )
-    lines = [f"From 250 to 20 sessions ago {compared}", _RULES[rating]]
+    strength = f"{seen.ticker} returned {percent(year.own)} from 250 to 20 sessions ago"
+    if year.benchmark is not None:
+        other = f"{seen.benchmark} {percent(year.benchmark)}"
+        strength += f", {other}: strength {percent(year.strength)}"
+    lines = [f"{strength}.", _RULES[rating]]
     if seen.month and seen.week:
         lines.append(
             f"Since then it moved {_beside(seen.month, seen.benchmark)}, "
             f"and {percent(seen.week.own)} in the last five sessions."
         )
     if seen.from_high is not None and seen.volatility is not None:
-        place = "at" if seen.from_high == 0 else f"{-seen.from_high:.1%} below"
+        away = f"{-seen.from_high:.1%}"
+        place = "at" if away.strip("-") == "0.0%" else f"{away} below"
         lines.append(
             f"It stands {place} its 52-week high; its volatility is {seen.volatility:.0%} a year."
         )

@@ -1,6 +1,7 @@
 """One run over what is unfinished: settle what has come due, then have lessons written."""
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, fields, replace
@@ -8,7 +9,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from tradmem.journal.base import Journal
-from tradmem.lessons.reflect import Case, Lesson, Reflector
+from tradmem.lessons.filing import COMPARED, Filer
+from tradmem.lessons.reflect import NO_USAGE, Case, Lesson, Reflector, Usage
 from tradmem.model import Act, Addition, Entry, Outcome, Status
 from tradmem.settings import Settings
 
@@ -50,6 +52,7 @@ class ResolveReport:
         suspect: the closes jump; a person has to accept them, or mend the data.
         failed: a price source or a model did not answer; the reason says which.
         unresolvable: given up in this run.
+        usage: what asking a model took.
     """
 
     settled: tuple[Resolution, ...] = ()
@@ -59,14 +62,16 @@ class ResolveReport:
     suspect: tuple[Resolution, ...] = ()
     failed: tuple[Resolution, ...] = ()
     unresolvable: tuple[Resolution, ...] = ()
+    usage: Usage = NO_USAGE
 
     def items(self) -> Iterator[tuple[str, Resolution]]:
         """Every resolution with the name of its group."""
-        for group in fields(self):
-            for resolution in getattr(self, group.name):
-                yield group.name, resolution
+        for group in GROUPS:
+            for resolution in getattr(self, group):
+                yield group, resolution
 
 
+GROUPS = tuple(f.name for f in fields(ResolveReport) if f.name != "usage")
 CORRECTION = 0.0005  # a return or alpha that moved by less is the same number
 
 
@@ -115,10 +120,12 @@ class Run:
     started: datetime
     progress: Progress = lambda *_: None
     found: dict[str, list[Resolution]] = field(default_factory=dict)
+    usage: Usage = NO_USAGE
 
     def report(self) -> ResolveReport:
         """What was done."""
-        return ResolveReport(**{name: tuple(items) for name, items in self.found.items()})
+        groups = {name: tuple(items) for name, items in self.found.items()}
+        return ResolveReport(**groups, usage=self.usage)
 
     def primary(self, entry: Entry) -> int:
         """The horizon that an entry is judged by: its own, that of its outcome, or the default."""
@@ -182,9 +189,12 @@ class Run:
         from tradmem.market.settle import settle  # noqa: PLC0415 - loads numpy
 
         self.progress("prices", 0, len(asks))
+        source = self.prices()
+        if any(ask.recheck for ask in asks):  # what was kept would only tell the same again
+            source = getattr(source, "source", source)
         answers = settle(
             [self._question(ask) for ask in asks],
-            self.prices(),
+            source,
             as_of=as_of,
             benchmarks=self.settings.benchmark,
             aliases=self.settings.aliases,
@@ -226,24 +236,35 @@ class Run:
 
     def reflect(self, due: Sequence[Entry]) -> None:
         """Have the lessons written, and store them a few at a time."""
+        if not due:
+            return
         cases = [Case(entry=entry, related=self._related(entry)) for entry in due]
+        filer = filer_of(self.journal, self.now(), self.reflector.related)
         waiting: list[tuple[str, Addition]] = []
         flushed = time.monotonic()
-        for done, (case, answer) in enumerate(
-            zip(cases, self.reflector.reflect(cases), strict=True), 1
-        ):
-            if isinstance(answer, Lesson):
-                waiting.append((case.entry.id, _reflection(answer, self.now())))
-            else:
-                self._note("failed", case.entry, answer.message)
-            self.progress("lessons", done, len(cases))
-            if time.monotonic() - flushed > _FLUSH_SECONDS:
-                self._store(waiting)
-                waiting, flushed = [], time.monotonic()
-        self._store(waiting)
+        answers = zip(cases, self.reflector.reflect(cases), strict=True)
+        try:
+            for done, (case, answer) in enumerate(answers, 1):
+                self.usage += answer.usage
+                if isinstance(answer, Lesson):
+                    waiting.append((case.entry.id, self._filed(filer, answer, case.entry)))
+                else:
+                    self._note("failed", case.entry, answer.message)
+                self.progress("lessons", done, len(cases))
+                if time.monotonic() - flushed > _FLUSH_SECONDS:
+                    self._store(waiting)
+                    flushed = time.monotonic()
+        finally:  # what was paid for is kept, whatever a reflector raises and whoever interrupts
+            self._store(waiting)
 
-    def _store(self, lessons: Sequence[tuple[str, Addition]]) -> None:
-        for entry in self.journal.add(lessons) if lessons else ():
+    def _filed(self, filer: Filer, lesson: Lesson, entry: Entry) -> Addition:
+        data = filer.file(lesson, entry)
+        return Addition(kind=Act.REFLECTION, at=self.now(), text=lesson.text, data=data)
+
+    def _store(self, lessons: list[tuple[str, Addition]]) -> None:
+        """Write what has come, and empty the list; what cannot be written is not tried twice."""
+        taken, lessons[:] = list(lessons), []
+        for entry in self.journal.add(taken) if taken else ():
             self._note("reflected", entry)
 
     def _related(self, entry: Entry) -> tuple[Entry, ...]:
@@ -291,5 +312,10 @@ def _agree(standing: Outcome, fresh: Outcome) -> bool:
     return abs(standing.alpha - fresh.alpha) <= CORRECTION
 
 
-def _reflection(lesson: Lesson, now: datetime) -> Addition:
-    return Addition(kind=Act.REFLECTION, at=now, text=lesson.text, data=lesson.ledger())
+def filer_of(journal: Journal, now: datetime, recent: int) -> Filer:
+    """What new lessons are filed against; ``recent`` tells whether texts are compared."""
+    newest = journal.memories(now, lessons=True, limit=COMPARED) if recent else []
+    texts = ((entry.id, text) for entry in newest if (text := entry.reflection or entry.note))
+    return Filer(
+        seen=journal.lessons(), tickers=journal.tickers(), recent=deque(texts, maxlen=COMPARED)
+    )

@@ -11,6 +11,7 @@ _ENTRY = (
     *("id", "date", "ticker", "agent", "revision", "rating", "status", "decision"),
     *("outcome", "outcomes", "verdict", "reflection", "note", "recalled", "cited"),
     *("links", "tags", "decided_at", "known_on", "archived", "reason", "hidden", "edited"),
+    *("superseded_by", "valid_until"),
 )
 _OUTCOME = (*(f.name for f in fields(Outcome) if f.name != "extra"), "known_on", "z")
 _FLAT = tuple(name for name in _OUTCOME if name not in ("known_on", "flags"))

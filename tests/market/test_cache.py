@@ -204,14 +204,16 @@ def test_closed_bars_are_asked_for_again_after_a_week(world, cached) -> None:
     assert len(world.asked) == 2
 
 
-def test_closed_bars_are_served_at_any_age_while_the_source_fails(world, cached) -> None:
+@pytest.mark.parametrize("kind", list(PriceFault))
+def test_closed_bars_are_served_at_any_age_while_the_source_fails(world, cached, kind) -> None:
+    """Even of a company that the source has dropped."""
     kept = found(cached)
     world.now += timedelta(days=30)
-    world.answer = lambda ticker, _: PriceError(PriceFault.RATE_LIMITED, ticker)
+    world.answer = lambda ticker, _: PriceError(kind, ticker)
     assert content(found(cached)) == content(kept)
     longer = cached.fetch({"VOD.L": TO_NOVEMBER})["VOD.L"]
     assert isinstance(longer, PriceError)
-    assert longer.kind is PriceFault.RATE_LIMITED
+    assert longer.kind is kind
 
 
 @pytest.mark.parametrize("kind", list(PriceFault))

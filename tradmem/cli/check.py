@@ -1,5 +1,8 @@
 """``check``: what is wrong in a log, as lines that an editor can jump to."""
 
+from collections.abc import Mapping
+from difflib import unified_diff
+
 import click
 
 from tradmem.cli import options
@@ -7,20 +10,34 @@ from tradmem.cli.group import DONE, FAILED
 from tradmem.cli.opening import is_there, open_journal
 from tradmem.cli.output import safe, say, write, write_json
 from tradmem.cli.words import called, counted
+from tradmem.errors import UsageError
 from tradmem.journal.markdown import MarkdownJournal
 from tradmem.model import Entry, Problem
 
 
 @click.command()
+@click.option("--fix", is_flag=True, help="Mend what can be mended without a choice.")
+@click.option("--dry-run", is_flag=True, help="With --fix: only show what would change.")
 @options.log
 @options.as_json
-def check(*, log: str, as_json: bool) -> int:
+def check(*, fix: bool, dry_run: bool, log: str, as_json: bool) -> int:
     """Find what is wrong in the log file.
 
     Prints `file:line: message` for every problem, and exits with status 1 if there is
     any. What was edited by hand is no problem; it is told as a note.
+
+    --fix closes off an entry that was not written to its end, and takes out the repeat of
+    a block that stands twice to the letter; everything else is for a person.
     """
+    if dry_run and not fix:
+        raise UsageError("--dry-run goes with --fix; add it")
     journal = open_journal(log)
+    if fix and is_there(log):
+        changes = journal.mend(dry_run=dry_run)
+        if not as_json:
+            _show_changes(changes)
+        if dry_run:
+            return FAILED if changes else DONE
     problems = journal.problems()
     entries = journal.entries()
     notes = [notice(journal, entry) for entry in entries if entry.edited]
@@ -42,6 +59,16 @@ def check(*, log: str, as_json: bool) -> int:
     else:
         say(f"{log}: {counted(len(problems), 'problem')}")
     return FAILED if problems else DONE
+
+
+def _show_changes(changes: Mapping[str, tuple[bytes, bytes]]) -> None:
+    """What is mended, as a diff."""
+    for name, contents in changes.items():
+        before, after = (content.decode(errors="replace").split("\n") for content in contents)
+        for line in unified_diff(before, after, name, f"{name} (mended)", lineterm="", n=2):
+            write(safe(line))
+    if not changes:
+        say("there is nothing that can be mended without a choice")
 
 
 def notice(journal: MarkdownJournal, entry: Entry) -> Problem:

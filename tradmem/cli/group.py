@@ -8,12 +8,12 @@ from typing import Any, NamedTuple, NoReturn
 
 import click
 
-from tradmem.cli.output import fit_streams, safe
+from tradmem.cli.output import fit_streams, say
 from tradmem.errors import LogBusy, TradmemError, UsageError
 
 DONE, FAILED, MISUSED, BUSY = 0, 1, 2, 3
 _INTERRUPTED, _PIPE_CLOSED = 130, 141  # 128 and the signal's number, as shells count
-_DEBUG = "--debug"
+DEBUG = "--debug"  # also the key of the context's ``meta`` that tells of it
 
 
 class Lazy(NamedTuple):
@@ -65,8 +65,7 @@ class Group(click.Group):
             return None
         module = import_module(f"tradmem.cli.{self.lazy[cmd_name].module}")
         command: click.Command = getattr(module, cmd_name)
-        if not any(_DEBUG in option.opts for option in command.params):
-            command.params.append(_debug_option(hidden=True))
+        _take_debug(command)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -134,10 +133,16 @@ def _report(error: Exception) -> int:
         case TradmemError():
             line, status = str(error), FAILED
         case _:
-            line = f"internal error: {type(error).__name__}: {error}; {_DEBUG} shows where"
-            status = FAILED
-    click.echo(f"tradmem: {safe(' '.join(line.split()))}", err=True)
+            line, status = f"internal error: {describe(error)}", FAILED
+    say(line)
     return status
+
+
+def describe(error: Exception) -> str:
+    """An error in words; one that is not ours with its type."""
+    if isinstance(error, TradmemError):
+        return str(error)
+    return f"{type(error).__name__}: {error}; {DEBUG} shows where"
 
 
 def _usage_line(error: click.UsageError) -> str:
@@ -149,18 +154,32 @@ def _usage_line(error: click.UsageError) -> str:
 
 def _wants_traceback(arguments: Sequence[str]) -> bool:
     options = arguments[: arguments.index("--")] if "--" in arguments else arguments
-    return _DEBUG in options
+    return DEBUG in options
 
 
 def _debug_option(*, hidden: bool) -> click.Option:
     """The flag itself; ``main`` looks for it, since a failure may come before parsing."""
     return click.Option(
-        [_DEBUG],
+        [DEBUG],
         is_flag=True,
         expose_value=False,
+        callback=_note_debug,
         hidden=hidden,
         help="Show the traceback of a failure.",
     )
+
+
+def _take_debug(command: click.Command) -> None:
+    """Let a command, and those below it, take the flag wherever it stands."""
+    if not any(DEBUG in option.opts for option in command.params):
+        command.params.append(_debug_option(hidden=True))
+    for below in command.commands.values() if isinstance(command, click.Group) else ():
+        _take_debug(below)
+
+
+def _note_debug(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        ctx.meta[DEBUG] = True
 
 
 def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:

@@ -102,6 +102,19 @@ def cut(text: str, width: int) -> str:
     return text
 
 
+def listed(items: Sequence[str], width: int, head: str) -> Iterator[str]:
+    """Items with commas between them, none broken over two lines, hanging below a head."""
+    line, is_empty = head, True
+    for number, item in enumerate(items):
+        word = item + "," * (number < len(items) - 1)
+        if not is_empty and cell_width(line) + 1 + cell_width(word) > width:
+            yield line
+            line, is_empty = " " * cell_width(head), True
+        line += word if is_empty else f" {word}"
+        is_empty = False
+    yield line
+
+
 def paragraphs(text: str, width: int, indent: str = "  ") -> Iterator[str]:
     """The lines of a text, wrapped and indented; a wrapped list item hangs."""
     for line in safe(text.replace("\t", "    ")).split("\n"):

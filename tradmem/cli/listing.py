@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime
 
-from tradmem.cli.layout import Cell, Column, paragraphs, table
+from tradmem.cli.layout import Cell, Column, listed, table
 from tradmem.cli.words import called, from_now, result, says
 from tradmem.journal.tagline import percent
 from tradmem.model import Entry
@@ -17,20 +17,22 @@ _COLUMNS = (
     Column("ALPHA", right=True),
     Column("KNOWN", drop=3),
     Column("AGENT", drop=2),
-    Column("LESSON", drop=4, least=20),
+    Column("LESSON", drop=4, least=30),
     Column("ID"),
 )
 
 
 def entry_lines(entries: Iterable[Entry], room: int, indent: str = "") -> Iterator[str]:
     """A table of entries that fits the room, the heading first; nothing for no entries."""
-    rows = [_row(entry) for entry in entries]
+    entries = list(entries)
+    is_one = len({entry.agent for entry in entries}) == 1  # a column of one name says nothing
+    rows = [_row(entry, "" if is_one else entry.agent) for entry in entries]
     if rows:
         for line in table(_COLUMNS, rows, room - len(indent)):
             yield indent + line
 
 
-def _row(entry: Entry) -> Sequence[Cell]:
+def _row(entry: Entry, agent: str) -> Sequence[Cell]:
     outcome = entry.outcome
     return (
         Cell(entry.date.isoformat()),
@@ -40,7 +42,7 @@ def _row(entry: Entry) -> Sequence[Cell]:
         Cell(percent(outcome.raw_return) if outcome else ""),
         Cell(percent(outcome.alpha) if outcome else ""),
         Cell(outcome.known_on.isoformat() if outcome else ""),
-        Cell(entry.agent),
+        Cell(agent),
         Cell(says(entry), {"dim": True}),
         Cell(entry.id, {"dim": True}),
     )
@@ -53,8 +55,5 @@ def due_lines(pending: Iterable[tuple[Entry, datetime]], now: datetime, room: in
         days.setdefault(due.date(), []).append((entry, due))
     for day, items in days.items():
         away = from_now(items[0][1], now)
-        names = ", ".join(f"{entry.ticker} {called(entry)}" for entry, _ in items)
-        head = f"  {day}  {away:<12}  "
-        lines = list(paragraphs(names, room, " " * len(head)))
-        yield head + lines[0].lstrip()
-        yield from lines[1:]
+        names = [f"{entry.ticker} {called(entry)}" for entry, _ in items]
+        yield from listed(names, room, f"  {day}  {away:<12}  ")

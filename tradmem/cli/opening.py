@@ -1,26 +1,26 @@
 """What the options name: the journal, the memory, prices and the reflector."""
 
-import os
 from collections.abc import Mapping
 from datetime import datetime
-from glob import escape as glob_escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from tradmem.cli.output import say
 from tradmem.clock import Clock, system_clock, utc
-from tradmem.errors import PriceError, PriceFault, UsageError
+from tradmem.errors import PriceError, PriceFault
 from tradmem.journal.markdown import MarkdownJournal
 from tradmem.settings import DEFAULT_LOG, Settings
 
 if TYPE_CHECKING:
+    from tradmem.lessons.exchanges import Exchanges
     from tradmem.lessons.reflect import Reflector
     from tradmem.market.prices import Bars, PriceSource, Span
     from tradmem.memory import Memory
 
-_KEYS = ("OPENAI_API_KEY", "TRADMEM_API_KEY")
 _NO_BENCHMARK = "none"
+_DEMO = "demo"
 
 
 def clock() -> Clock:
@@ -45,19 +45,35 @@ def open_memory(
     prices: str = "yahoo",
     reflector: str = "template",
     benchmark: str | None = None,
+    max_cost: float | None = None,
+    retry_stuck: bool = False,
 ) -> "Memory":
     """The memory in a log, with what the options say.
+
+    Args:
+        log: its path.
+        prices: see :func:`open_prices`.
+        reflector: see :func:`open_reflector`, and for the last two.
+        benchmark: for all tickers; ``none`` for none.
+        max_cost: what a model may cost in this run.
+        retry_stuck: whether a model is asked about what is stuck.
 
     Raises:
         UsageError: an option names something that is not there.
     """
     from tradmem.memory import Memory
 
+    if prices.lower() == _DEMO and not benchmark:
+        from tradmem.demo import BENCHMARK
+
+        benchmark = BENCHMARK
     settings = Settings(benchmark=_benchmark(benchmark))
     return Memory.open(
         log or DEFAULT_LOG,
         prices=open_prices(prices),
-        reflector=open_reflector(reflector),
+        reflector=open_reflector(
+            reflector, log or DEFAULT_LOG, max_cost=max_cost, retry_stuck=retry_stuck
+        ),
         settings=settings,
         clock=clock(),
     )
@@ -71,7 +87,7 @@ def open_prices(name: str) -> "PriceSource | None":
     """
     if name.lower() == "yahoo":
         return None
-    if name.lower() == "demo":
+    if name.lower() == _DEMO:
         from tradmem.demo import demo_prices
 
         return Closed(demo_prices(), "the demo's prices")
@@ -80,15 +96,44 @@ def open_prices(name: str) -> "PriceSource | None":
     return Closed(FilePrices(name), name)
 
 
-def open_reflector(name: str) -> "Reflector":
-    """A reflector by name; ``auto`` is a model's where a key is set, else the template's."""
-    if name == "openai" or (name == "auto" and any(os.environ.get(key) for key in _KEYS)):
-        from tradmem.lessons.openai import OpenAIReflector
+def open_reflector(
+    name: str, log: str, *, max_cost: float | None = None, retry_stuck: bool = False
+) -> "Reflector":
+    """A reflector by name; its exchanges with a model are kept beside the log.
 
-        return OpenAIReflector()
+    ``auto`` asks a model where a key or a server for one is set, else the template writes;
+    so it does where a model is set up half, which is said.
+
+    Args:
+        name: ``auto``, ``openai`` or ``template``.
+        log: the path of the log.
+        max_cost: US dollars that a model may cost in a run.
+        retry_stuck: whether a model is asked too about what it was asked about in vain.
+
+    Raises:
+        UsageError: a setting cannot be, or ``openai`` is asked for and not set up.
+    """
+    from tradmem.model_settings import is_set_up, model_settings
+
+    if name == "openai" or (name == "auto" and is_set_up()):
+        settings = model_settings(max_cost=max_cost)
+        if name == "openai" or not settings.lacks:
+            from tradmem.lessons.openai import OpenAIReflector
+
+            return OpenAIReflector(
+                settings, exchanges=exchanges_of(log), retry_stuck=retry_stuck, clock=clock()
+            )
+        say(f"{settings.lacks}; until then the template writes the lessons")
     from tradmem.lessons.reflect import TemplateReflector
 
     return TemplateReflector()
+
+
+def exchanges_of(log: str) -> "Exchanges":
+    """The raw exchanges with a model about the entries of a log, in a file beside it."""
+    from tradmem.lessons.exchanges import Exchanges
+
+    return Exchanges(Path(log or DEFAULT_LOG).with_name("exchanges.jsonl"))
 
 
 class Closed:
@@ -102,23 +147,19 @@ class Closed:
         self._source = source
         self._name = name
 
+    @property
+    def tickers(self) -> tuple[str, ...]:
+        """Those that it has, as far as it tells."""
+        return tuple(getattr(self._source, "tickers", ()))
+
     def fetch(self, spans: "Mapping[str, Span]") -> "dict[str, Bars | PriceError]":
         """See :class:`tradmem.market.prices.PriceSource`."""
-        answers = self._source.fetch(spans)
         return {
-            ticker: _NotThereError(ticker, self._name)
+            ticker: PriceError(PriceFault.NOT_HELD, ticker, self._name)
             if isinstance(found, PriceError) and found.kind is PriceFault.UNKNOWN_SYMBOL
             else found
-            for ticker, found in answers.items()
+            for ticker, found in self._source.fetch(spans).items()
         }
-
-
-class _NotThereError(PriceError):
-    """A ticker that a closed source does not have; it counts as a passing fault."""
-
-    def __init__(self, ticker: str, name: str) -> None:
-        super().__init__(PriceFault.UNREACHABLE, ticker)
-        self.args = (f"no prices for {ticker}: {name} does not hold it",)
 
 
 def _benchmark(name: str | None) -> str | Mapping[str, str | None] | None:
@@ -132,19 +173,5 @@ def _benchmark(name: str | None) -> str | Mapping[str, str | None] | None:
 
 
 def is_there(log: str) -> bool:
-    """Whether a log exists; a command that only reads says so where it does not.
-
-    Raises:
-        UsageError: the path cannot be one.
-    """
-    try:
-        return Path(log or DEFAULT_LOG).exists()
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{log[:60]!r} is no path: {error}") from error
-
-
-def archives(log: str) -> list[Path]:
-    """The archive files of a log, the oldest first."""
-    path = Path(log or DEFAULT_LOG)
-    stem = Path(os.path.realpath(path)).stem
-    return sorted((path.parent / "archive").glob(f"{glob_escape(stem)}-[0-9][0-9][0-9][0-9].md"))
+    """Whether a log exists; a command that only reads says so where it does not."""
+    return Path(log or DEFAULT_LOG).exists()

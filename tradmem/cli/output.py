@@ -45,12 +45,12 @@ def safe(text: str) -> str:
 def say(text: str) -> None:
     """A remark for the person in front of the screen: one line on stderr."""
     sys.stdout.flush()
-    click.echo(f"tradmem: {safe(' '.join(text.split()))}", err=True)
+    click.echo(f"tradmem: {safe(' '.join(text.split()))}", file=sys.stderr)
 
 
 def write(text: str = "") -> None:
     """A line on stdout, with its colours where they are seen."""
-    click.echo(text, color=colours(sys.stdout))
+    click.echo(text, file=sys.stdout, color=colours(sys.stdout))
 
 
 def write_exactly(text: str) -> None:

@@ -4,6 +4,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 
 import click
 
@@ -13,7 +14,7 @@ from tradmem.cli.layout import paragraphs
 from tradmem.cli.listing import due_lines, entry_lines
 from tradmem.cli.opening import now, open_memory
 from tradmem.cli.output import say, width, write, write_json
-from tradmem.cli.words import bold, called, counted, minute
+from tradmem.cli.words import bold, called, counted, minute, took
 from tradmem.clock import as_instant, format_instant
 from tradmem.model import Entry
 from tradmem.resolving import Progress, Resolution, ResolveReport
@@ -25,7 +26,14 @@ _WHY = ("waiting", "suspect", "failed", "unresolvable")
 
 @click.command()
 @click.argument("tickers", nargs=-1, metavar="[TICKER]...")
-@click.option("--lessons/--no-lessons", default=True, help="Whether to have lessons written.")
+@click.option("--reflect/--no-reflect", default=True, help="Whether to have lessons written.")
+@click.option(
+    "--max-cost",
+    type=click.FloatRange(min=0),
+    metavar="USD",
+    help="Ask a model no further once that much is spent.",
+)
+@click.option("--retry-stuck", is_flag=True, help="Ask a model again about what is stuck.")
 @click.option("--accept", multiple=True, metavar="ID", help="A suspect outcome to take as it is.")
 @click.option("--retry-unresolvable", is_flag=True, help="Ask again for what was given up.")
 @click.option("--recheck", is_flag=True, help="Ask again for all outcomes; store what differs.")
@@ -45,7 +53,9 @@ _WHY = ("waiting", "suspect", "failed", "unresolvable")
 def resolve(
     *,
     tickers: tuple[str, ...],
-    lessons: bool,
+    reflect: bool,
+    max_cost: float | None,
+    retry_stuck: bool,
     accept: tuple[str, ...],
     retry_unresolvable: bool,
     recheck: bool,
@@ -59,10 +69,18 @@ def resolve(
 ) -> int:
     """Settle what has come due, and write the lessons.
 
-    Prints what was settled, what is not due yet, and what failed and why. Exit status 1
-    if something failed: it stays as it was, and is tried again next time.
+    Of all tickers, or only of those that are named. Prints what was settled, what is not
+    due yet, and what failed and why. Exit status 1 if something failed: it stays as it
+    was, and is tried again next time.
     """
-    memory = open_memory(log, prices=prices, benchmark=benchmark, reflector=reflector)
+    memory = open_memory(
+        log,
+        prices=prices,
+        benchmark=benchmark,
+        reflector=reflector if reflect else "template",  # which nobody will ask
+        max_cost=max_cost,
+        retry_stuck=retry_stuck,
+    )
     instant = as_instant(as_of, now())
     report = ResolveReport()
     if memory.journal.unfinished() or accept or retry_unresolvable or recheck:
@@ -70,21 +88,26 @@ def resolve(
             report = memory.resolve(
                 instant,
                 tickers or None,
-                reflect=lessons,
+                reflect=reflect,
                 accept=accept,
                 retry_unresolvable=retry_unresolvable,
                 recheck=recheck,
                 wait=wait,
                 progress=progress,
             )
+    cost = f"the model took {took(report.usage)}" if report.usage.calls else ""
     if as_json:
         write_json(_object(group, item) for group, item in report.items())
+        if cost:
+            say(cost)
     elif not any(report.items()):
         say(f"nothing to resolve in {log} as of {minute(instant)}")
     else:
         write(f"{log} as of {minute(instant)}: {summary(report)}")
-        for line in digest(report):
+        for line in digest(report, instant):
             write(line)
+        if cost:
+            write(f"\n{cost[:1].upper()}{cost[1:]}.")
     return FAILED if report.failed else DONE
 
 
@@ -102,8 +125,8 @@ def summary(report: ResolveReport) -> str:
     return ", ".join(parts) or "nothing to do"
 
 
-def digest(report: ResolveReport) -> Iterator[str]:
-    """What a run did with each entry, for people."""
+def digest(report: ResolveReport, as_of: datetime) -> Iterator[str]:
+    """What a run did with each entry as of an instant, for people."""
     room = width()
     latest = {item.entry.id: item.entry for item in (*report.settled, *report.reflected)}
     settled = [latest[item.entry.id] for item in report.settled]
@@ -114,13 +137,22 @@ def digest(report: ResolveReport) -> Iterator[str]:
         items: tuple[Resolution, ...] = getattr(report, group)
         if items:
             yield from ("", bold(group.capitalize()))
-            for item in items:
-                entry = item.entry
-                head = f"{entry.date} {entry.ticker} {called(entry)} ({entry.id}): "
-                yield from paragraphs(head + item.reason, room)
+            for told in _reasons(items, together=group == "failed"):
+                yield from paragraphs(told, room)
     if report.not_due:
         pairs = [(item.entry, item.due) for item in report.not_due if item.due]
-        yield from ("", bold("Not due"), *due_lines(pairs, now(), room))
+        yield from ("", bold("Not due"), *due_lines(pairs, as_of, room))
+
+
+def _reasons(items: Sequence[Resolution], *, together: bool) -> Iterator[str]:
+    """Each entry with its reason; where a person need not name each, those with one together."""
+    found: dict[str, list[Resolution]] = {}
+    for item in items:
+        found.setdefault(item.reason if together else item.entry.id, []).append(item)
+    for first, *others in found.values():
+        entry = first.entry
+        more = f" and {len(others):,} more" if others else ""
+        yield f"{entry.date} {entry.ticker} {called(entry)} ({entry.id}){more}: {first.reason}"
 
 
 def _lessons(entries: Sequence[Entry], room: int) -> Iterator[str]:
@@ -148,13 +180,14 @@ def _progress(*, wanted: bool) -> Iterator[Progress | None]:
         return
     from rich.console import Console
     from rich.progress import Progress as Bars
+    from rich.progress import TaskID
 
     with Bars(console=Console(stderr=True), transient=True) as bars:
-        tasks: dict[str, object] = {}
+        tasks: dict[str, TaskID] = {}
 
         def show(phase: str, done: int, total: int) -> None:
-            task = tasks.setdefault(phase, None) or bars.add_task(phase, total=total)
-            tasks[phase] = task
-            bars.update(task, completed=done, total=total)  # type: ignore[arg-type]
+            if phase not in tasks:
+                tasks[phase] = bars.add_task(phase, total=total)
+            bars.update(tasks[phase], completed=done, total=total)
 
         yield show

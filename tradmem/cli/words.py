@@ -2,12 +2,16 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 import click
 
 from tradmem.cli.layout import Cell, Style, one_line
-from tradmem.journal.tagline import UNRATED, percent
+from tradmem.journal.tagline import UNRATED
 from tradmem.model import Entry, Status, Verdict
+
+if TYPE_CHECKING:
+    from tradmem.lessons.reflect import Usage
 
 _VERDICTS: dict[Verdict, Style] = {
     Verdict.RIGHT: {"fg": "green"},
@@ -36,18 +40,6 @@ def called(entry: Entry) -> str:
     return "Note" if entry.recorded.is_note else str(entry.rating or UNRATED)
 
 
-def figures(entry: Entry) -> str:
-    """The returns in words: ``+6.0% in 5 sessions, alpha +4.5% against SPY``."""
-    outcome = entry.outcome
-    if outcome is None:
-        return ""
-    held = f"{percent(outcome.raw_return)} in {counted(outcome.sessions, 'session')}"
-    if outcome.alpha is None:
-        return f"{held}, no benchmark"
-    against = f" against {outcome.benchmark}" if outcome.benchmark else ""
-    return f"{held}, alpha {percent(outcome.alpha)}{against}"
-
-
 def says(entry: Entry) -> str:
     """What an entry teaches, or why it teaches nothing, on one line."""
     return one_line(entry.reflection or entry.note or entry.reason)
@@ -74,12 +66,32 @@ def from_now(instant: datetime, now: datetime) -> str:
     return "now"
 
 
+def took(usage: "Usage") -> str:
+    """What asking a model took: calls, tokens and money."""
+    sent, received = usage.prompt_tokens, usage.completion_tokens
+    tokens = f"{counted(sent + received, 'token')} ({sent:,} sent, {received:,} received)"
+    return f"{counted(usage.calls, 'call')}, {tokens} and {dollars(usage.cost)}"
+
+
+def dollars(cost: float | None) -> str:
+    """An amount with as many digits as say something."""
+    if cost is None:
+        return "an unknown cost"
+    return f"${cost:,.2f}" if cost >= 1 else f"${cost:.4f}"
+
+
 def styled(cells: Sequence[Cell | str]) -> str:
     """A line of texts in their styles, empty ones left out."""
     parts = [
         cell if isinstance(cell, str) else click.style(cell.text, **cell.style) for cell in cells
     ]
     return "  ".join(part for part in parts if part)
+
+
+def done_line(done: str, entry: Entry) -> str:
+    """What was done, and to which entry."""
+    words = f"{done}  {entry.date}  {entry.ticker}  {called(entry)}"
+    return styled([words, result(entry) if not entry.recorded.is_note else "", entry.id])
 
 
 def bold(text: str) -> str:

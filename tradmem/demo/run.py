@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from itertools import groupby
-from math import sqrt
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,8 @@ from tradmem.errors import LogError, UsageError
 from tradmem.journal import files
 from tradmem.journal.format import parse
 from tradmem.journal.markdown import MarkdownJournal
-from tradmem.lessons.track import Track, track_record
+from tradmem.lessons.hits import Track
+from tradmem.lessons.track import track
 from tradmem.market.calendars import calendar_of
 from tradmem.memory import Memory
 from tradmem.model import Entry, Rating, Status
@@ -29,6 +29,7 @@ YEAR = 2022  # the last one in the data, not the best one
 AGENT = "momentum"
 TITLE = "# Demo: a simulated year of decisions. `tradmem demo` writes this file anew each time."
 _KEPT = 150  # resolved entries in the log; few, so that the demo shows an archive too
+_BUDGET = 4000  # characters of a recall; few, so that the demo can show one
 Progress = Callable[[int, int, date], None]
 
 
@@ -39,13 +40,15 @@ class DemoResult:
     Attributes:
         log: the file that was written.
         archives: those into which the oldest entries rotated.
+        tickers: whom it decided on.
         weeks: the days of the decisions.
         decided: how many decisions were recorded.
         settled: how many got an outcome and a lesson.
         pending: how many still wait for closes that the data does not have.
         archived: how many rotated into the archives.
+        told: how many decisions saw earlier lessons.
         stepped: how many ratings went a step towards Hold after a poor record.
-        track: the verdicts.
+        track: the verdicts, with how sure they are.
         always_buy: the verdicts, had every rating been a Buy.
         example: an entry as it is now.
         before: its block in the log right after it was recorded.
@@ -57,11 +60,13 @@ class DemoResult:
 
     log: Path
     archives: tuple[Path, ...]
+    tickers: tuple[str, ...]
     weeks: tuple[date, ...]
     decided: int
     settled: int
     pending: int
     archived: int
+    told: int
     stepped: int
     track: Track
     always_buy: Track
@@ -71,32 +76,6 @@ class DemoResult:
     last: Entry
     seen: str
     seconds: float
-
-    @property
-    def tickers(self) -> tuple[str, ...]:
-        """Whom it decided on."""
-        return TICKERS
-
-    @property
-    def by_chance(self) -> tuple[float, float]:
-        """Where nineteen of twenty hit rates lie that come from tossing a coin once a week.
-
-        Names in one market move together, so a week counts once, however many they are.
-        """
-        weeks = len(self.weeks) - round(self.pending / len(TICKERS))
-        spread = 1.96 * 0.5 / sqrt(weeks)
-        return 0.5 - spread, 0.5 + spread
-
-    @property
-    def commands(self) -> tuple[str, ...]:
-        """What to type next."""
-        log, name, day = self.log, self.last.ticker, self.last.date
-        return (
-            f"tradmem log --log {log}",
-            f"tradmem show {self.example.id} --log {log}",
-            f"tradmem recall {name} --as-of {day} --log {log}",
-            f"tradmem status --log {log}",
-        )
 
 
 def run_demo(
@@ -116,7 +95,7 @@ def run_demo(
         LogError: it cannot be written.
     """
     started = time.monotonic()
-    journal = _start(Path(log))
+    journal = start_log(Path(log))
     replay = _Replay(journal)
     weeks = _weeks(demo_days(YEAR))
     for week, day in enumerate(weeks):
@@ -151,7 +130,7 @@ class _Replay:
         self.memory = Memory(
             journal,
             prices=demo_prices(),
-            settings=Settings(benchmark=BENCHMARK),
+            settings=Settings(benchmark=BENCHMARK, budget=_BUDGET),
             clock=self.clock,
         )
         self._graph = build_graph(self.memory, momentum_policy, agent=AGENT)
@@ -175,15 +154,17 @@ class _Replay:
         settled = [entry for entry in entries if entry.outcome]
         return DemoResult(
             log=self.journal.path,
-            archives=tuple(self.journal.archives()),
+            archives=tuple(_beside(self.journal.path, file) for file in self.journal.archives()),
+            tickers=TICKERS,
             weeks=tuple(weeks),
             decided=len(entries),
             settled=len(settled),
             pending=sum(entry.status is Status.PENDING for entry in entries),
             archived=sum(entry.archived for entry in entries),
+            told=sum(bool(entry.recalled) for entry in entries),
             stepped=self._stepped,
-            track=track_record(entries),
-            always_buy=track_record(map(_as_buy, settled)),
+            track=_verdicts(entries),
+            always_buy=_verdicts(map(_as_buy, settled)),
             example=by_id[self._example],
             before=self._before,
             after=self._block(self._example),
@@ -202,6 +183,15 @@ class _Replay:
         return ""
 
 
+def _beside(log: Path, archive: Path) -> Path:
+    """The archive's path as the user knows it: below the log's folder as it was given."""
+    return log.parent / archive.parent.name / archive.name
+
+
+def _verdicts(entries: Iterable[Entry]) -> Track:
+    return track(entries).lines[0].track
+
+
 def _as_buy(entry: Entry) -> Entry:
     return replace(entry, recorded=replace(entry.recorded, rating=Rating.BUY))
 
@@ -211,8 +201,13 @@ def _weeks(days: Iterable[date]) -> list[date]:
     return [next(week) for _, week in groupby(days, lambda day: day.isocalendar()[:2])]
 
 
-def _start(path: Path) -> MarkdownJournal:
-    """An empty demo log, in place of an earlier one if that is all that stands there."""
+def start_log(path: Path) -> MarkdownJournal:
+    """An empty demo log, in place of an earlier one if that is all that stands there.
+
+    Raises:
+        UsageError: something else stands there, or in the archive beside it.
+        LogError: it cannot be written.
+    """
     journal = MarkdownJournal(path, max_resolved=_KEPT)
     real = Path(os.path.realpath(path))
     old = [file for file in (real, *journal.archives()) if file.exists()]

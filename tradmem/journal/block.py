@@ -149,6 +149,8 @@ def _read_ledger(lines: Sequence[str]) -> _Ledger:
             continue
         if not is_ledger(line):
             raise UsageError("there is text between its tag and its first section")
+        if not line.rstrip().endswith("-->"):
+            raise UsageError("a ledger line was not written to its end")
         try:
             data = read_line(line)
             if "add" in data:
@@ -182,7 +184,9 @@ def _bodies(
         between = text[cuts[-1].end() : found.start()]
         if name == "DECISION" and (ours or _TAG_AT_LINE.search(between)):
             raise UsageError(_RUN_TOGETHER)
-        if name == "DECISION" or (not ours and (name == "NOTE" or name == cuts[-1][1])):
+        if name == "DECISION" or (name == "NOTE" and not ours):
+            continue
+        if name == cuts[-1][1] and not (ours or ledger.additions):
             continue
         cuts.append(found)
     ends = [*(cut.start() for cut in cuts[1:]), len(text)]

@@ -111,8 +111,9 @@ def render(item: Entry | Log) -> bytes:
         return b"".join(block.raw for block in item.blocks) + item.tail
     recorded = item.recorded
     ledger = [write_line(identity(recorded)), *_ledger_lines(item.additions)]
-    heading = "NOTE:" if recorded.is_note else "DECISION:"
-    body = f"{heading}\n{escape(recorded.text)}{_sections(item.additions)}"
+    body = "NOTE:" if recorded.is_note else "DECISION:"
+    body += f"\n{escape(recorded.text)}" if recorded.text else ""
+    body += _sections(item.additions)
     lines = [write_tag(item), *ledger, "", body, "", DELIMITER, "", ""]
     return "\n".join(lines).encode()
 
@@ -174,16 +175,21 @@ def _as_lines(text: str, carriage: bytes) -> list[bytes]:
     return [line.encode() + carriage for line in text.split("\n")[1:]]
 
 
-def opening(tail: bytes, newline: bytes = b"\n") -> bytes:
+def opening(tail: bytes, newline: bytes = b"\n", *, in_line: bool = False) -> bytes:
     """What goes between the text after the last delimiter and a block that is appended.
 
     An unfinished tail is closed off as a block of its own, so that it stays for a person
     to look at and never becomes part of an entry; a mere preamble is set apart by a line.
+
+    Args:
+        tail: the text after the last delimiter line.
+        newline: the file's newline style.
+        in_line: whether the file ends within a line.
     """
     if tail_fault(tail):
         closing = f"\n\n{TORN_LINE}\n\n{DELIMITER}\n\n".encode()
         return closing.replace(b"\n", newline)
     if not tail.strip(b" \t\r\n\x00\xef\xbb\xbf"):
-        return b"" if tail.endswith(b"\n") or not tail else newline
+        return newline if in_line else b""
     missing = 2 - len(tail[len(tail.rstrip(b"\r\n")) :].replace(b"\r", b""))
     return newline * max(missing, 0)

@@ -10,7 +10,6 @@ import re
 import time
 from bisect import bisect_right, insort
 from collections.abc import Callable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,7 +17,9 @@ from tradmem.journal import files
 from tradmem.journal.base import is_replaced, newest_revisions
 from tradmem.journal.block import read_block
 from tradmem.journal.format import check_encoding
-from tradmem.journal.tally import Judgement, Tally, glance, judgements
+from tradmem.journal.glance import glance
+from tradmem.journal.passages import Passage, glimpse, passage_of
+from tradmem.journal.tally import Judgement, judgements
 from tradmem.model import Entry, Status
 
 _BINARY = getattr(os, "O_BINARY", 0)
@@ -27,6 +28,8 @@ _TICK = 20_000_000  # ns; many systems stamp a file with a clock that stands sti
 _NEWLINE = 10
 _PENDING, _KNOWN = b" pending]", b" resolved:"
 _REVISION = b'"revision":'
+_SECTION = b"\nREFLECTION:"
+_HASH = re.compile(rb'"lesson":"([0-9a-f]{64})"')
 _LESSON, _OUTCOME = b'"add":"reflection"', b'"add":"outcome"'
 
 # The end of a block, and the tag and id of the next one where it is as we write it.
@@ -39,6 +42,8 @@ _NEXT = re.compile(rb"<!-- ENTRY_END -->[ \t\r]*(?:\n|\Z)()(?:" + _HEAD + rb")?"
 _DATE = slice(1, 11)
 _TICKER_AT = len(b"[2026-01-05 | ")
 
+Verdicts = list[tuple[bytes, list[Judgement]]]
+
 
 class Index:
     """The blocks of one file, in order; a block is named by its number.
@@ -50,6 +55,7 @@ class Index:
         ids: of each block's entry; empty if it holds none.
         starts: where each block begins, in bytes; ``end`` is where the last one ends.
         repeats: blocks whose entry stands earlier in the file.
+        touched: blocks that were added to since the file was read, in that order.
         newline: the majority's style.
     """
 
@@ -65,6 +71,7 @@ class Index:
         self.end = 0
         self.size = 0
         self.repeats: set[int] = set()
+        self.touched: list[int] = []
         self.newline = b"\n"
         self._lines: tuple[int, ...] = ()  # CRLF and all of whole blocks, where any are CRLF
         self._stamp: tuple[int, ...] = ()
@@ -76,7 +83,7 @@ class Index:
         self._orders: dict[bytes, list[tuple[bytes, int]]] = {}
         self._unfinished: set[int] | None = None
         self._judged: dict[int, list[Judgement]] = {}
-        self._tallies: dict[bytes, Tally] = {}
+        self._verdicts: dict[bytes, Verdicts] = {}
         self._revised: set[tuple[bytes, bytes]] = set()
 
     # Staying up to date
@@ -204,7 +211,6 @@ class Index:
         """Bring what was derived up to date with the blocks from ``first`` on."""
         if first == len(self.tags):
             return
-        self._tallies = {}
         self._derive(first, data, base)
         for number in range(first, len(self.tags)) if self._judged else ():
             if self.may_be_replaced(number):
@@ -224,7 +230,11 @@ class Index:
             if self._unfinished is not None and self._may_be_due(number, data, base):
                 self._unfinished.add(number)
             for key in (b"", ticker):
-                if key in self._orders and self.tags[number][-21:-11] == _KNOWN:
+                self._verdicts.pop(key, None)
+            if self.tags[number][-21:-11] != _KNOWN:
+                continue
+            for key in (b"", ticker):
+                if key in self._orders:
                     insort(self._orders[key], (self.tags[number][-11:-1], number))
 
     def _may_be_due(self, number: int, data: bytes, base: int) -> bool:
@@ -232,7 +242,9 @@ class Index:
         if self.tags[number][-21:-11] != _KNOWN:
             return self.tags[number][-9:] == _PENDING
         start, end = self.starts[number] - base, self._end_of(number) - base
-        return data.rfind(_LESSON, start, end) <= data.rfind(_OUTCOME, start, end)
+        if data.rfind(_LESSON, start, end) <= data.rfind(_OUTCOME, start, end):
+            return True
+        return data.count(_SECTION, start, end) < data.count(_LESSON, start, end)
 
     def amended(self, descriptor: int, growth: dict[int, int]) -> None:
         """Take over a rewrite of ours, without reading the file again.
@@ -255,7 +267,8 @@ class Index:
 
     def changed(self, entries: dict[int, Entry]) -> None:
         """Take over what some blocks are about to hold; ``forget`` it if that fails."""
-        self._orders, self._by_day, self._tallies = {}, None, {}
+        self._orders, self._by_day, self._verdicts = {}, None, {}
+        self.touched += entries
         for number, entry in entries.items():
             self.put(number, entry)
             self._judged.pop(number, None)
@@ -329,34 +342,37 @@ class Index:
                 found.append(entry)
         return found
 
+    def verdicts(self, descriptor: int, ticker: str) -> Verdicts:
+        """The verdicts on a ticker by id; the same object until something changes.
+
+        Those on forgotten entries are there, those on replaced revisions are not.
+        """
+        key = ticker.encode()
+        if key not in self._verdicts:
+            found = []
+            for _, number in self.order(ticker):
+                if number not in self._judged:
+                    self._judged[number] = self._judge(descriptor, number)
+                found.append((self.ids[number], self._judged[number]))
+            self._verdicts[key] = found
+        return self._verdicts[key]
+
+    def lessons(self, descriptor: int) -> dict[str, str]:
+        """By the normalised hash of a lesson, the id of the block that says it first."""
+        content, found = self.content(descriptor), dict[str, str]()
+        for match in _HASH.finditer(content):
+            number = bisect_right(self.starts, match.start()) - 1
+            if number >= 0 and self.ids[number]:
+                found.setdefault(match[1].decode(), self.ids[number].decode())
+        return found
+
+    def tickers(self) -> set[str]:
+        """The tickers of all blocks."""
+        return {self.ticker_of(n).decode() for n, name in enumerate(self.ids) if name}
+
     def common(self, other: "Index") -> set[bytes]:
         """The ids that stand in both files."""
         return self._by_id.keys() & other._by_id.keys()  # noqa: SLF001 - of its own kind
-
-    def tally(
-        self, descriptor: int, ticker: str, without: AbstractSet[bytes] = frozenset()
-    ) -> Tally:
-        """The verdicts on a ticker; forgotten entries count, replaced revisions do not.
-
-        Args:
-            descriptor: the open file.
-            ticker: whose verdicts are wanted.
-            without: ids that are counted elsewhere.
-        """
-        key = ticker.encode()
-        if key in self._tallies and not without:
-            return self._tallies[key]
-        found: list[Judgement] = []
-        for _, number in self.order(ticker):
-            if self.ids[number] in without:
-                continue
-            if number not in self._judged:
-                self._judged[number] = self._judge(descriptor, number)
-            found += self._judged[number]
-        tally = Tally(found)
-        if not without:
-            self._tallies[key] = tally
-        return tally
 
     def _judge(self, descriptor: int, number: int) -> list[Judgement]:
         if number not in self._entries and not self.may_be_replaced(number):
@@ -387,6 +403,13 @@ class Index:
             raw = self.raw(descriptor, number)
             self._entries[number] = read_block(raw, archived=self.archived).entry
         return self._entries[number]
+
+    def passage(self, descriptor: int, number: int) -> Passage | None:
+        """The text of a block's entry; None if it holds none after all."""
+        passage = glimpse(self.raw(descriptor, number), archived=self.archived)
+        if passage is None and (entry := self.entry(descriptor, number)):
+            passage = passage_of(entry)
+        return passage
 
     def has_entry(self, descriptor: int, name: bytes) -> bool:
         """Whether an entry with this id stands in the file."""
@@ -420,6 +443,11 @@ class Index:
             if entry := self.entry(descriptor, number):
                 found.append(entry)
         return found[::-1]
+
+    @property
+    def in_line(self) -> bool:
+        """Whether the file ends within a line."""
+        return bool(self._last) and not self._last.endswith(b"\n")
 
     def entries(self, descriptor: int) -> Iterator[tuple[int, Entry]]:
         """All entries with their blocks, in file order, repeats too."""

@@ -21,6 +21,13 @@ from tradmem.model import (
 )
 
 VERSION = 1
+# Instants without which an addition does nothing.
+_INSTANTS: dict[str, str] = {Act.EXPIRE: "valid_until", Act.UNDO: "undoes_at"}
+# The names of an identity line that no further value may take.
+RESERVED = frozenset(
+    {"v", "id", "at", "date", "ticker", "rating", "agent", "revision", "horizon", "sha256", "add"}
+    | {"decided_at", "recalled", "recalled_as_of", "cited", "flags", "valid_until", "torn"}
+)
 TORN_LINE = f'{LEDGER_OPEN} {{"torn":true}} -->'
 _LINE = re.compile(rf"\s*{re.escape(LEDGER_OPEN)}\s*(\{{.*\}})\s*-->\s*\Z")
 _ID = re.compile(r"[0-9a-f]{12}\Z")
@@ -74,8 +81,9 @@ def identity(recorded: Decision) -> dict[str, Any]:
     for name in ("recalled", "cited", "flags"):
         if values := getattr(recorded, name):
             out[name] = list(values)
-    if recorded.recalled_as_of:
-        out["recalled_as_of"] = format_instant(recorded.recalled_as_of)
+    for name in ("recalled_as_of", "valid_until"):
+        if instant := getattr(recorded, name):
+            out[name] = format_instant(instant)
     return out | {"sha256": text_hash(recorded.text)} | dict(recorded.extra)
 
 
@@ -105,6 +113,7 @@ def read_identity(data: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, An
             ("decided_at", "decided_at"),
             ("at", "recorded_at"),
             ("recalled_as_of", "recalled_as_of"),
+            ("valid_until", "valid_until"),
         ):
             if left.get(key) is not None:
                 out[name] = parse_instant(left.pop(key))
@@ -144,6 +153,10 @@ def read_addition(data: Mapping[str, Any]) -> tuple[Addition, str]:
         if kind == Act.OUTCOME:
             return Addition(kind=kind, at=at, outcome=outcome_from_json(left)), ""
         known_at = parse_instant(left.pop("known_at")) if left.get("known_at") else None
+        if name := _INSTANTS.get(kind):
+            parse_instant(left[name])
+    except KeyError as error:
+        raise UsageError(f"an addition in the ledger ({kind}) has no {error.args[0]}") from error
     except TypeError as error:
         raise UsageError(f"an addition in the ledger cannot be read: {error}") from error
     return Addition(kind=kind, at=at, known_at=known_at, data=left), digest

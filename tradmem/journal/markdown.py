@@ -1,16 +1,17 @@
 """The journal in one markdown file that a person can read, edit and put under git."""
 
+import operator
 import os
 import re
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from datetime import date as Date  # noqa: N812 - `date` is the name of a field elsewhere
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from tradmem.errors import LogBusy, LogError, UnknownEntry, UsageError
 from tradmem.journal import files
@@ -23,11 +24,15 @@ from tradmem.journal.base import (
 )
 from tradmem.journal.block import fold_now, read_block
 from tradmem.journal.format import amend, opening, parse, render
-from tradmem.journal.index import Index, open_to_read
+from tradmem.journal.index import Index, Verdicts, open_to_read
+from tradmem.journal.marks import Mark, changed_since, lost_since, mark_of
+from tradmem.journal.mending import mended
+from tradmem.journal.passages import Changes
 from tradmem.journal.rotation import choose, preamble, splice
 from tradmem.journal.selection import Wanted, select
-from tradmem.journal.tally import Counts
+from tradmem.journal.tally import Tally
 from tradmem.journal.text import clean
+from tradmem.journal.verdicts import Counts
 from tradmem.model import Addition, Decision, Entry, Problem
 
 _ATTEMPTS = 10  # against a program that writes the log without taking its lock
@@ -129,6 +134,7 @@ class MarkdownJournal:
         self._real = Path(os.path.realpath(self._absolute))
         self._log = Index(self._real)
         self._archives: dict[int, Index] = {}
+        self._tallies: dict[str, tuple[list[Verdicts], Tally]] = {}
         self._has_folder = False
 
     def __repr__(self) -> str:
@@ -189,8 +195,9 @@ class MarkdownJournal:
         if not held.is_there(self._log):
             self._replace(held, self._log, [block])
             return
-        tail, newline = self._log.tail(held.writable(self._log)), self._log.newline
-        self._append(held, self._log, opening(tail, newline) + block.replace(b"\n", newline))
+        descriptor, newline = held.writable(self._log), self._log.newline
+        before = opening(self._log.tail(descriptor), newline, in_line=self._log.in_line)
+        self._append(held, self._log, before + block.replace(b"\n", newline))
 
     def add(self, additions: Sequence[tuple[str, Addition]]) -> list[Entry]:
         """See :class:`~tradmem.journal.base.Journal`."""
@@ -324,7 +331,8 @@ class MarkdownJournal:
         if not (stale or fresh):
             return
         if fresh:
-            fresh.insert(0, opening(bytes(content[index.end :]), index.newline))
+            tail = bytes(content[index.end :])
+            fresh.insert(0, opening(tail, index.newline, in_line=index.in_line))
         if held.is_there(index) and not stale:
             held.writable(index)
             self._append(held, index, b"".join(fresh))
@@ -425,23 +433,88 @@ class MarkdownJournal:
                 return index.entry(descriptor, number)
 
             found = select([self._log], entry, wanted)
-            if not wanted.sure_without_archive(self._log, len(found)):
+            if not wanted.sure_without_archive(self._log, found):
                 indexes = [self._log, *self._all_archives(held)]
                 if len(indexes) > 1:
                     found = select(indexes, entry, wanted)
-        return found
+        return found.entries
 
-    def counts(self, ticker: str, as_of: datetime) -> Counts:
+    def counts(self, ticker: str, as_of: datetime) -> tuple[Counts, ...]:
         """See :class:`~tradmem.journal.base.Journal`."""
         with self._reading() as held:
-            total = Counts()
+            return self._tally(held, ticker).as_of(as_of)
+
+    def _tally(self, held: _Held, ticker: str) -> Tally:
+        """The verdicts on a ticker in all files, counted again only where one has changed."""
+        indexes = (self._log, *self._all_archives(held))
+        found = [index.verdicts(held.descriptor(index), ticker) for index in indexes]
+        before, tally = self._tallies.get(ticker, ([], Tally()))
+        if len(before) == len(found) and all(map(operator.is_, before, found)):
+            return tally
+        tally, log = Tally(), held.descriptor(self._log)
+        for index, verdicts in zip(indexes, found, strict=True):
+            twice = index.common(self._log) if index.archived else set()
+            here = {name for name in twice if self._log.has_entry(log, name)}
+            for name, judgements in verdicts:
+                if name not in here:
+                    tally.add(judgements)
+        self._tallies[ticker] = (found, tally)
+        return tally
+
+    def passages(self, mark: Any = None) -> Changes:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        with self._reading() as held:
+            indexes = [*self._all_archives(held), self._log]
             log = held.descriptor(self._log)
-            for index in (self._log, *self._all_archives(held)):
-                twice = index.common(self._log) if index.archived else set()
-                here = {name for name in twice if self._log.has_entry(log, name)}
-                found = index.tally(held.descriptor(index), ticker, here).as_of(as_of)
-                total = Counts(*map(sum, zip(total, found, strict=True)))
-        return total
+
+            def is_in_log(name: bytes) -> bool:
+                return self._log.has_entry(log, name)
+
+            before: Mark = mark or {}
+            lost = lost_since(before, indexes)
+            wanted = changed_since(before, indexes)
+            wanted += [where for name in lost if (where := self._where(held, name))]
+            passages = {}
+            for index, number in wanted:
+                if number in index.repeats or (index.archived and is_in_log(index.ids[number])):
+                    continue
+                if passage := index.passage(held.descriptor(index), number):
+                    passages[passage.id] = passage
+            return Changes(
+                passages=list(passages.values()),
+                gone=[name for name in lost if name not in passages],
+                mark=mark_of(indexes),
+            )
+
+    def get_all(self, ids: Iterable[str], *, replaced: bool = True) -> dict[str, Entry]:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        found = {}
+        with self._reading() as held:
+            for name in ids:
+                where = self._where(held, name)
+                if where is None:
+                    continue
+                index, descriptor = where[0], held.descriptor(where[0])
+                entry = index.entry(descriptor, where[1])
+                if entry and (replaced or not index.is_replaced(descriptor, where[1])):
+                    found[name] = entry
+        return found
+
+    def lessons(self) -> Mapping[str, str]:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        with self._reading() as held:
+            found: dict[str, str] = {}
+            # What is archived was said earlier; later years do not replace earlier ones.
+            for index in (*reversed(self._all_archives(held)), self._log):
+                found = index.lessons(held.descriptor(index)) | found
+        return found
+
+    def tickers(self) -> set[str]:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        with self._reading() as held:
+            return set().union(
+                *(index.tickers() for index in (self._log, *self._all_archives(held)))
+            )
 
     def problems(self) -> list[Problem]:
         """See :class:`~tradmem.journal.base.Journal`."""
@@ -464,6 +537,37 @@ class MarkdownJournal:
                 if not index.archived:
                     here = {entry.id for entry in log.entries}
         return problems
+
+    def mend(self, *, dry_run: bool = False) -> dict[str, tuple[bytes, bytes]]:
+        """Mend what can be mended without a choice, see :func:`mended`.
+
+        Args:
+            dry_run: only say what would be done.
+
+        Returns:
+            By file, its content before and after, where they differ.
+
+        Raises:
+            LogError: a file cannot be read or written; nothing was changed in it.
+        """
+        changes: dict[str, tuple[bytes, bytes]] = {}
+        if not self._real.exists():
+            return changes
+        with self._reading() if dry_run else self._writing() as held:
+            for index in (self._log, *self._all_archives(held)):
+                before = bytes(index.content(held.descriptor(index)))
+                after = mended(before, str(index.path))
+                if after == before:
+                    continue
+                changes[self._shown(index)] = (before, after)
+                if not dry_run:
+                    try:
+                        self._replace(held, index, [after])
+                    except _OvertakenError:
+                        raise self._overtaken() from None
+                    index.forget()
+                    held.open(index)
+        return changes
 
     def where(self, entry_id: str) -> str:
         """The file and line of an entry's tag, as ``path:line``; empty if no entry has the id."""

@@ -2,12 +2,13 @@
 
 import threading
 from bisect import bisect_left, insort
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import date as Date  # noqa: N812 - `date` is the name of a field elsewhere
 from datetime import datetime
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from tradmem.errors import LogBusy, UnknownEntry
 from tradmem.journal.base import (
@@ -20,9 +21,11 @@ from tradmem.journal.base import (
     place,
 )
 from tradmem.journal.block import fold_now
+from tradmem.journal.passages import Changes, passage_of
 from tradmem.journal.selection import Wanted, select
-from tradmem.journal.tally import Counts, Tally, judgements
+from tradmem.journal.tally import SILENT, Tally, judgements
 from tradmem.journal.text import clean
+from tradmem.journal.verdicts import Counts
 from tradmem.model import Addition, Decision, Entry, Problem, Status
 
 if TYPE_CHECKING:
@@ -39,6 +42,8 @@ class RamJournal:
         self._orders: dict[str, list[tuple[bytes, int]]] = {"": []}
         self._unfinished: dict[int, None] = {}
         self._tallies: dict[str, Tally] = {}
+        self._touched: list[int] = []
+        self._lessons: dict[str, str] = {}
         self._threads = threading.RLock()
         self._resolver = threading.Lock()
 
@@ -64,7 +69,11 @@ class RamJournal:
             number = self._numbers[entry.id] = len(self._entries)
             self._entries.append(entry)
             self._days.setdefault((entry.date, entry.ticker), []).append(number)
+            self._touched.append(number)
+            self._hear(entry.recorded.extra, entry.id)
             self._file(number, entry)
+            if stored is Stored.REVISED:
+                self._tallies.pop(entry.ticker, None)
             return entry, stored
 
     def add(self, additions: Sequence[tuple[str, Addition]]) -> list[Entry]:
@@ -82,14 +91,21 @@ class RamJournal:
                     self._unfile(number, entry)
                     now = fold_now(entry.recorded, (*entry.additions, addition))
                     self._entries[number] = now
+                    self._touched.append(number)
+                    self._hear(addition.data, name)
                     self._file(number, now)
-                    self._count(entry, now)
+                    if addition.kind not in SILENT:
+                        self._count(entry, now)
             return [self._entries[self._numbers[name]] for name, _ in additions]
+
+    def _hear(self, data: Mapping[str, Any], name: str) -> None:
+        if "lesson" in data:
+            self._lessons.setdefault(str(data["lesson"]), name)
 
     def _count(self, before: Entry, now: Entry) -> None:
         """Keep the counts of a ticker; only what came anew is counted."""
         tally = self._tallies.get(now.ticker)
-        if tally is None or len(before.outcomes) == len(now.outcomes) == 0:
+        if tally is None:
             return
         old, new = judgements(before), judgements(now)
         if new[: len(old)] == old and not self._is_replaced(now):
@@ -165,7 +181,7 @@ class RamJournal:
             limit=limit,
         )
         with self._threads:
-            return select([self], RamJournal._recallable, wanted)
+            return select([self], RamJournal._recallable, wanted).entries
 
     def _recallable(self, number: int) -> Entry | None:
         entry = self._entries[number]
@@ -189,7 +205,7 @@ class RamJournal:
         """See :class:`~tradmem.journal.selection.Ordered`."""
         return self._entries[number].ticker.encode()
 
-    def counts(self, ticker: str, as_of: datetime) -> Counts:
+    def counts(self, ticker: str, as_of: datetime) -> tuple[Counts, ...]:
         """See :class:`~tradmem.journal.base.Journal`."""
         with self._threads:
             if ticker not in self._tallies:
@@ -200,6 +216,28 @@ class RamJournal:
                     for judgement in judgements(entry)
                 )
             return self._tallies[ticker].as_of(as_of)
+
+    def passages(self, mark: Any = None) -> Changes:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        with self._threads:
+            numbers = dict.fromkeys(self._touched[mark or 0 :])
+            found = [passage_of(self._entries[number]) for number in numbers]
+            return Changes(passages=found, mark=len(self._touched))
+
+    def get_all(self, ids: Iterable[str], *, replaced: bool = True) -> dict[str, Entry]:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        with self._threads:
+            found = (self.get(name) for name in ids)
+            return {e.id: e for e in found if e and (replaced or not self._is_replaced(e))}
+
+    def lessons(self) -> Mapping[str, str]:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        return MappingProxyType(self._lessons)
+
+    def tickers(self) -> set[str]:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        with self._threads:
+            return {ticker for _, ticker in self._days}
 
     def problems(self) -> list[Problem]:
         """See :class:`~tradmem.journal.base.Journal`: there is nothing to go wrong."""

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import chain
 
 from tradmem.journal.block import read_block
 from tradmem.journal.index import Index
-from tradmem.model import Entry, Status
+from tradmem.model import GOVERNING, Entry, Status
 
 KEPT_PER_TICKER = 5  # recall must find these without the archive
 
@@ -53,16 +54,21 @@ def _is_open(entry: Entry, horizons: Sequence[int]) -> bool:
 
 
 def _newest(index: Index, ticker: bytes, entry: Callable[[int], Entry | None]) -> set[int]:
-    """The blocks of the newest recallable entries of a ticker."""
+    """The blocks down to the newest recallable entries of a ticker.
+
+    Between them stand those that are hidden, or will be: a recall as of another instant,
+    or an undo, may ask for them.
+    """
     kept: set[int] = set()
-    cut = b""
+    cut, always = b"", 0
     for known, number in reversed(index.order(ticker.decode())):
-        if len(kept) >= KEPT_PER_TICKER and known < cut:
+        if always >= KEPT_PER_TICKER and known < cut:
             break
         found = entry(number)
-        if found and not found.hidden:
+        if found:
             kept.add(number)
             cut = known
+            always += not (found.hidden or any(a.kind in GOVERNING for a in found.additions))
     return kept
 
 
@@ -88,9 +94,11 @@ def splice(
     What stands above the first entry (a title) stays at the top.
     """
     pieces = _pieces(index, content, blocks, moved)
-    if 0 in moved:
-        pieces = _without_blank_top(pieces)
-    return pieces
+    if 0 not in moved:
+        return pieces
+    start, end = index.span(0)
+    title = preamble(bytes(content[start:end]))
+    return chain([title if title.strip() else b""], _without_blank_top(pieces))
 
 
 def _pieces(
@@ -103,14 +111,10 @@ def _pieces(
         done = end
         if number not in moved:
             yield blocks[number]
-        elif number == 0:
-            yield preamble(bytes(content[start:end]))
     yield content[done:]
 
 
-def _without_blank_top(
-    pieces: Iterator[bytes | memoryview],
-) -> Iterator[bytes | memoryview]:
+def _without_blank_top(pieces: Iterator[bytes | memoryview]) -> Iterator[bytes | memoryview]:
     for piece in pieces:
         if text := bytes(piece).lstrip(b"\r\n"):
             yield text

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from heapq import merge
-from typing import Protocol, TypeVar
+from heapq import merge, nlargest
+from typing import NamedTuple, Protocol, TypeVar
 
 from tradmem.journal.base import recency
 from tradmem.journal.rotation import KEPT_PER_TICKER
@@ -45,18 +45,25 @@ class Wanted:
             return False
         return not self.lessons or entry.status is not Status.SETTLED
 
-    def sure_without_archive(self, log: Ordered, found: int) -> bool:
+    def sure_without_archive(self, log: Ordered, found: "Selection") -> bool:
         """Whether no archived entry could be among those wanted.
 
         Rotation leaves the newest of each ticker in the log; so long as nothing in it lies
-        after ``as_of``, those are the newest of all.
+        after ``as_of`` and none of its newest had to be passed over, those are the newest of all.
         """
         order = log.order()
-        if self.limit is None or found < self.limit:
+        if self.limit is None or found.passed_over or len(found.entries) < self.limit:
             return False
         if order and order[-1][0].decode() > self.as_of.date().isoformat():
             return False
         return self.distinct or (self.ticker is not None and self.limit <= KEPT_PER_TICKER)
+
+
+class Selection(NamedTuple):
+    """The entries that were wanted, and whether newer ones were there but did not fit."""
+
+    entries: list[Entry]
+    passed_over: bool
 
 
 Source = TypeVar("Source", bound=Ordered)
@@ -64,7 +71,7 @@ Source = TypeVar("Source", bound=Ordered)
 
 def select(
     indexes: Sequence[Source], entry: Callable[[Source, int], Entry | None], wanted: Wanted
-) -> list[Entry]:
+) -> Selection:
     """Go through the tags from the newest on and parse only what may be wanted.
 
     A tag tells the date of the last outcome; as of an earlier instant the entry may have
@@ -75,29 +82,37 @@ def select(
     seen: set[str] = set()
     day = wanted.as_of.date().isoformat().encode()
     cut = b""
+    passed_over = False
     for known, index, number in _newest_first(indexes, wanted.ticker):
         if wanted.limit is not None and len(best) >= wanted.limit and known < cut:
             break
-        if index.date_of(number) > day or not _may_count(index, number, wanted, best, known):
+        if index.date_of(number) > day:
+            passed_over = True
             continue
-        found = entry(index, number)
-        found = found.at(wanted.as_of) if found else None
-        if found is None or found.id in seen or not wanted.fits(found):
+        if not _may_count(index, number, wanted, best, known):
             continue
-        seen.add(found.id)
+        stored = entry(index, number)
+        if stored is None or stored.id in seen:
+            continue
+        seen.add(stored.id)
+        found = stored.at(wanted.as_of)
+        if found is None or not wanted.fits(found):
+            passed_over = True
+            continue
         key = found.ticker if wanted.distinct else found.id
         if key in best and recency(best[key]) >= recency(found):
             continue
         best[key] = found
-        if wanted.limit is not None and len(best) >= wanted.limit:
-            cut = (
-                sorted((e.known_on or e.date for e in best.values()), reverse=True)[
-                    wanted.limit - 1
-                ]
-                .isoformat()
-                .encode()
-            )
-    return sorted(best.values(), key=recency, reverse=True)[: wanted.limit]
+        if not wanted.limit or len(best) < wanted.limit:
+            continue
+        if not cut or _day_known(found) > cut:  # else the last of those wanted stays the last
+            cut = nlargest(wanted.limit, map(_day_known, best.values()))[-1]
+    newest = sorted(best.values(), key=recency, reverse=True)[: wanted.limit]
+    return Selection(newest, passed_over)
+
+
+def _day_known(entry: Entry) -> bytes:
+    return (entry.known_on or entry.date).isoformat().encode()
 
 
 def _may_count(

@@ -17,7 +17,7 @@ _RESOLVED = "resolved:"
 _PERCENT = re.compile(r"[+-]?[0-9]{1,9}(?:\.[0-9]{1,9})?%\Z")
 _HELD = re.compile(r"([0-9]{1,5})d\Z")
 # Whatever could end a field, the tag or its line, by anybody's notion of a line.
-_NOT_IN_REASON = re.compile(r"[|\]\[\x00-\x1f\x7f\x85\u2028\u2029\s]+")
+_NOT_IN_REASON = re.compile(r"[\ud800-\udfff|\]\[\x00-\x1f\x7f\x85\u2028\u2029\s]+")
 _RATINGS = {rating.lower(): rating for rating in Rating}
 
 

@@ -1,114 +1,144 @@
 """How often calls were right, counted once and kept: verdicts by the instant they were known."""
 
-import json
-import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
 from typing import NamedTuple
 
-from tradmem.clock import parse_instant
-from tradmem.journal.tagline import percent
-from tradmem.model import Entry, Rating, Verdict, band_or_default, judge
+from tradmem.journal.verdicts import SIDED, UNRATED, Counts, Sample, Sums, block_of, samples
+from tradmem.model import GOVERNING, Act, Entry, known
 
-
-class Counts(NamedTuple):
-    """Verdicts: of decisions that took a side, of Hold apart, and settled without a rating."""
-
-    right: int = 0
-    wrong: int = 0
-    neutral: int = 0
-    hold_right: int = 0
-    hold_wrong: int = 0
-    unrated: int = 0
+SILENT = GOVERNING | {Act.REFLECTION, Act.REMARK}  # acts that no verdict depends on
 
 
 class Judgement(NamedTuple):
-    """From an instant on, one verdict more (or less, where a correction took it back)."""
+    """From an instant on, one sample more (or less, where something took it back)."""
 
     known_at: datetime
     change: int
-    column: int
-
-
-class Tally:
-    """The judgements of one ticker, with their running counts."""
-
-    def __init__(self, judgements: Iterable[Judgement] = ()) -> None:
-        self._judgements = sorted(judgements)
-        self._counts: list[Counts] = []
-
-    def add(self, judgements: Iterable[Judgement]) -> None:
-        """Count some more, usually the latest."""
-        for judgement in judgements:
-            place = bisect_right(self._judgements, judgement)
-            self._judgements.insert(place, judgement)
-            del self._counts[place:]
-
-    def as_of(self, instant: datetime) -> Counts:
-        """The counts of what was known by an instant, aware UTC."""
-        while len(self._counts) < len(self._judgements):
-            last = self._counts[-1] if self._counts else Counts()
-            judgement = self._judgements[len(self._counts)]
-            counts = list(last)
-            counts[judgement.column] += judgement.change
-            self._counts.append(Counts(*counts))
-        place = bisect_right(self._judgements, instant, key=lambda j: j.known_at)
-        return self._counts[place - 1] if place else Counts()
-
-
-def column_of(rating: Rating | None, verdict: Verdict | None) -> int:
-    """Where a verdict is counted."""
-    if verdict is None:
-        return Counts._fields.index("unrated")
-    prefix = "hold_" if rating is Rating.HOLD else ""
-    return Counts._fields.index(f"{prefix}{verdict}")
+    sample: Sample
 
 
 def judgements(entry: Entry) -> list[Judgement]:
-    """What an entry adds to the counts, and when; several where outcomes followed each other."""
+    """What an entry adds to the counts, and when; several where something was corrected."""
+    if not entry.outcomes:
+        return []
+    since = entry.recorded.known_at
+    dated = known(entry.additions, entry.recorded.horizon)
+    instants = {max(when, since) for when, act in dated if when and act.kind not in SILENT}
     found: list[Judgement] = []
-    before: int | None = None
-    for instant in sorted({o.outcome.known_at for o in entry.additions if o.outcome}):
+    before: list[Sample] = []
+    for instant in sorted(instants):
         then = entry.at(instant)
-        if then is None or then.outcome is None:
-            continue
-        column = column_of(then.rating, then.verdict)
-        if column == before:
-            continue
-        if before is not None:
-            found.append(Judgement(instant, -1, before))
-        found.append(Judgement(instant, 1, column))
-        before = column
+        now = samples(then) if then else []
+        found += [Judgement(instant, -1, sample) for sample in before if sample not in now]
+        found += [Judgement(instant, 1, sample) for sample in now if sample not in before]
+        before = now
     return found
 
 
-_BLOCK = re.compile(
-    rb"\s*\[[0-9-]{10} \| ([^|\]\s]+) \| (\w+) \| ([+-][0-9.]+%) \| ([+-][0-9.]+%|n/a) \| ([0-9]+)d"
-    rb' \| resolved:[0-9-]{10}\]\r?\n<!-- tradmem: \{"v":1,[^\n]*"rating":"(\w+)"[^\n]*\r?\n'
-    rb'<!-- tradmem: (\{"add":"outcome",[^\n]*\}) -->\r?\n'
-    rb'(?:<!-- tradmem: \{"add":"reflection"[^\n]*\r?\n)?\r?\n'
-)
+class Tally:
+    """The judgements of one ticker, with the counts after each of them."""
+
+    def __init__(self, judgements: Iterable[Judgement] = ()) -> None:
+        self._series: dict[int, _Series] = {}
+        self.add(judgements)
+
+    def add(self, judgements: Iterable[Judgement]) -> None:
+        """Count some more; cheap where they are the latest."""
+        for judgement in judgements:
+            horizon = judgement.sample.horizon
+            if horizon not in self._series:
+                self._series[horizon] = _Series(horizon)
+            self._series[horizon].add(judgement)
+
+    def as_of(self, instant: datetime) -> tuple[Counts, ...]:
+        """The counts of what was known by an instant, aware UTC; the shortest horizon first."""
+        found = (self._series[horizon].as_of(instant) for horizon in sorted(self._series))
+        return tuple(counts for counts in found if any(counts.cells))
 
 
-def glance(raw: bytes) -> list[Judgement] | None:
-    """The judgement of a block that is as we write it, with one outcome and no edit; else None.
+class _Series:
+    """The judgements at one horizon, by the instant at which they were known."""
 
-    The same as parsing the block and asking :func:`judgements`, for a tenth of the time.
-    """
-    found = _BLOCK.match(raw)
-    if not found or found[2] != found[6]:
-        return None
-    try:
-        data = json.loads(found[7])
-        raw_return, alpha, sessions = data["raw"], data["alpha"], data["sessions"]
-        told = (percent(raw_return).encode(), percent(alpha).encode(), str(sessions).encode())
-        if told != found.group(3, 4, 5):
-            return None
-        rating = Rating(found[2].decode())
-        judged = raw_return if alpha is None else alpha
-        band = band_or_default(data.get("band"), found[1].decode(), sessions)
-        column = column_of(rating, judge(rating, judged, band))
-        return [Judgement(parse_instant(data["known_at"]), 1, column)]
-    except (KeyError, TypeError, ValueError):
-        return None
+    def __init__(self, horizon: int) -> None:
+        self._judgements: list[Judgement] = []
+        self._instants: list[datetime] = []
+        self._empty = Counts(horizon)
+        self._counts: list[Counts] = []
+        self._blocks = _Blocks()
+
+    def add(self, judgement: Judgement) -> None:
+        place = bisect_right(self._instants, judgement.known_at)
+        self._instants.insert(place, judgement.known_at)
+        self._judgements.insert(place, judgement)
+        if place < len(self._counts):
+            self._counts, self._blocks = [], _Blocks()
+
+    def as_of(self, instant: datetime) -> Counts:
+        place = bisect_right(self._instants, instant)
+        while len(self._counts) < place:
+            before = self._counts[-1] if self._counts else self._empty
+            self._counts.append(self._count(before, self._judgements[len(self._counts)]))
+        return self._counts[place - 1] if place else self._empty
+
+    def _count(self, before: Counts, judgement: Judgement) -> Counts:
+        _, change, sample = judgement
+        cells = list(before.cells)
+        cells[sample.cell] += change
+        if self._blocks.take(change, sample):
+            self._blocks.cut(self._judgements[: len(self._counts) + 1])
+        return Counts(
+            before.horizon,
+            tuple(cells),
+            before.raw + change * (sample.is_raw and sample.cell != UNRATED),
+            before.primaries + change * sample.is_primary,
+            self._blocks.sums,
+        )
+
+
+class _Blocks:
+    """Right and all verdicts by block of time, while the longest window stays as it is."""
+
+    def __init__(self) -> None:
+        self.sums = Sums()
+        self._spans: Counter[int] = Counter()
+        self._longest = 0
+        self._blocks: dict[int, tuple[int, int]] = {}
+
+    def take(self, change: int, sample: Sample) -> bool:
+        """Count a sample; whether the blocks have to be cut anew."""
+        if sample.cell == UNRATED:
+            return False
+        self._spans[sample.span] += change
+        longest = max((span for span, times in self._spans.items() if times > 0), default=0)
+        if longest != self._longest:
+            self._longest = longest
+            return True
+        self._put(change, sample)
+        return False
+
+    def cut(self, judgements: Iterable[Judgement]) -> None:
+        """Start again with blocks of the length that the longest window asks for."""
+        self._blocks, self.sums = {}, Sums()
+        for _, change, sample in judgements:
+            self._put(change, sample)
+
+    def _put(self, change: int, sample: Sample) -> None:
+        right = SIDED.get(sample.cell)
+        if right is None:
+            return
+        block = block_of(sample.entry, self._longest)
+        r, n = self._blocks.get(block, (0, 0))
+        r_now, n_now = r + change * right, n + change
+        self._blocks[block] = (r_now, n_now)
+        total, hits, blocks, rr, rn, nn = self.sums
+        self.sums = Sums(
+            total + change,
+            hits + change * right,
+            blocks + (n_now > 0) - (n > 0),
+            rr + r_now * r_now - r * r,
+            rn + r_now * n_now - r * n,
+            nn + n_now * n_now - n * n,
+        )

@@ -73,7 +73,7 @@ def check(
         plural = "" if count == 1 else "s"
         message = f"it has {count} sentence{plural}; write {FEWEST} to {MOST}"
         found.append((Reason.SENTENCES, message))
-    if strange := not_given(lesson, given):
+    if strange := not_given(_masked(lesson, ticker), given):
         cited = ", ".join(dict.fromkeys(figure.written for figure in strange))
         message = f"it cites {cited} as a percentage, which was not given; cite only given figures"
         found.append((Reason.FIGURES, message))

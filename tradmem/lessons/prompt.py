@@ -85,12 +85,10 @@ def lesson_prompt(entry: Entry, related: Sequence[Entry]) -> Prompt:
     )
 
 
-def repair(
-    prompt: Prompt, answer: str | None, faults: Sequence[str]
-) -> Sequence[Mapping[str, str]]:
-    """The conversation that names the faults of an answer and asks for another."""
+def repair(prompt: Prompt, answer: str | None, fault: str) -> Sequence[Mapping[str, str]]:
+    """The conversation that names the fault of an answer and asks for another."""
     before = ({"role": "assistant", "content": _cut(answer, LONGEST_DECISION)},) if answer else ()
-    text = f"That cannot be stored: {'; '.join(faults)}. Answer again with the whole JSON object."
+    text = f"That cannot be stored: {fault}. Answer again with the whole JSON object."
     return (*prompt.messages, *before, {"role": "user", "content": text})
 
 
@@ -118,24 +116,26 @@ def read_answer(answer: str, links: Sequence[str]) -> Draft | None:
         answer: the model's text, reasoning blocks and all.
         links: the ids of the memories shown, the first of them being number 1.
     """
-    found = _first_object(_REASONING.sub("", answer))
+    found = first_object(answer, "reflection")
     if found is None:
         return None
-    ids: list[str] = []
+    ids, dropped = by_number(found.get("links"), links)
+    return Draft(
+        text=_prose(found["reflection"]), links=ids, links_dropped=dropped, tags=found.get("tags")
+    )
+
+
+def by_number(values: Any, ids: Sequence[str]) -> tuple[tuple[str, ...], int]:
+    """The ids behind the numbers that a model gave, each once, and how many named none."""
+    found: list[str] = []
     dropped = 0
-    values = found.get("links")
     for value in values if isinstance(values, list) else [] if values is None else [values]:
         number = _number(value)
-        if number is not None and 1 <= number <= len(links):
-            ids.append(links[number - 1])
+        if number is not None and 1 <= number <= len(ids):
+            found.append(ids[number - 1])
         else:
             dropped += 1
-    return Draft(
-        text=_prose(found["reflection"]),
-        links=tuple(dict.fromkeys(ids)),
-        links_dropped=dropped,
-        tags=found.get("tags"),
-    )
+    return tuple(dict.fromkeys(found)), dropped
 
 
 _DECODER = JSONDecoder(strict=False)  # models leave line breaks in strings
@@ -148,13 +148,20 @@ _REASONING = re.compile(
 )
 
 
-def _first_object(text: str) -> Mapping[str, Any] | None:
+def answer_text(answer: str) -> str:
+    """What an answer says, without the reasoning before it."""
+    return _REASONING.sub("", answer)
+
+
+def first_object(answer: str, key: str) -> Mapping[str, Any] | None:
+    """The first JSON object behind any reasoning that has a text, or texts, under a key."""
+    text = answer_text(answer)
     for brace in list(re.finditer(r"\{", text))[:_MOST_BRACES]:
         try:
             value, _ = _DECODER.raw_decode(text, brace.start())
         except (JSONDecodeError, RecursionError):
             continue
-        if isinstance(value, dict) and isinstance(value.get("reflection"), str | list):
+        if isinstance(value, dict) and isinstance(value.get(key), str | list):
             return value
     return None
 

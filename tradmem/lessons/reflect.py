@@ -202,17 +202,29 @@ def lesson_hash(text: str, ticker: str) -> str:
 
     Two lessons with the same hash say the same thing about two occasions.
     """
+    return hashlib.sha256(masked(text, ticker).encode("utf-8", "replace")).hexdigest()
+
+
+def masked(text: str, ticker: str) -> str:
+    """What a lesson says apart from its occasion: ``@`` for the ticker, ``#`` for each figure."""
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-        text = text.translate(_SIGNS)
+        text = _nfkc(_nfkc(text).casefold())
+        for sign in _SIGNS:
+            text = text.replace(sign, "-")
     text = _NUMBER.sub("#", _as_word(ticker).sub("@", text.lower())).replace("$@", "@")
     for sign in ("+#", "-#"):
         text = text.replace(sign, "#")
-    text = " ".join(text.split()).replace("# %", "#").replace("#%", "#")
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+    return " ".join(text.split()).replace("# %", "#").replace("#%", "#")
 
 
-_SIGNS = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2212\u00b1", "-"))
+_SIGNS = "\u2010\u2011\u2012\u2013\u2212\u00b1"
+
+
+def _nfkc(text: str) -> str:
+    """Normalised; the question whether it is already so costs a tenth of doing it."""
+    if unicodedata.is_normalized("NFKC", text):
+        return text
+    return unicodedata.normalize("NFKC", text)
 
 
 @lru_cache(maxsize=4096)

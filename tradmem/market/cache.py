@@ -5,32 +5,26 @@ patched: a span that it does not cover is asked for again together with what it 
 may be shared by processes; any file may be deleted at any time, at the cost of one request.
 """
 
-import hashlib
-import json
 import logging
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 from filelock import FileLock, Timeout
 
-from tradmem.clock import Clock, format_instant, parse_instant, system_clock
+from tradmem.clock import Clock, system_clock
 from tradmem.errors import PriceError, UsageError
+from tradmem.market.cache_file import Kept, load, save
 from tradmem.market.prices import Bars, PriceSource, Span, cut_bars
 from tradmem.model import TICKER
 
-# A date is over everywhere on earth 36 h after it began in UTC, and final 2 h later at most.
-FINAL_AFTER = timedelta(hours=38)
 FRESH = timedelta(minutes=30)  # under 2 h: what is final now was closed when it was fetched
 KEEP = timedelta(days=7)
-_FORMAT = 1
 _log = logging.getLogger(__name__)
 
 
@@ -43,37 +37,12 @@ class Renaming(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Kept:
-    """One answer of the source: what was asked, when, and the bars."""
-
-    asked: Span
-    fetched_at: datetime
-    name: str
-    bars: Bars
-
-    @property
-    def final_end(self) -> date | None:
-        """The last bar that can have been no half bar; later dates may still get one."""
-        over = (self.fetched_at - FINAL_AFTER).date()
-        return max((day for day in self.bars.dates if day <= over), default=None)
-
-    def covers(self, span: Span) -> bool:
-        """Whether every bar of the span was final when this was fetched."""
-        end = self.final_end
-        return self.asked.start <= span.start and end is not None and span.end <= end
-
-    def holds(self, span: Span) -> bool:
-        """Whether the span was asked for, final or not."""
-        return self.asked.start <= span.start and span.end <= self.asked.end
-
-
 class CachedPrices:
     """A price source that keeps what another one answered.
 
     Bars are served from the folder where they were final when they were fetched and are not
-    older than ``keep``, or where nothing is older than ``fresh``. Failures are not kept. If
-    the source fails for a passing reason, final bars are served at any age.
+    older than ``keep``, or where nothing is older than ``fresh``. Failures are not kept; where
+    the source fails, final bars are served at any age.
 
     Args:
         source: asked for whatever the folder does not have.
@@ -113,7 +82,7 @@ class CachedPrices:
             with self._refreshing():
                 answers |= self._served(_without(spans, answers))  # another process may have been
                 answers |= self._refresh(_without(spans, answers))
-        return {ticker: answers[ticker] for ticker in spans}
+        return {ticker: answers[ticker] for ticker in spans if ticker in answers}
 
     def _served(self, spans: Mapping[str, Span]) -> dict[str, Bars | PriceError]:
         now = self._clock()
@@ -135,16 +104,17 @@ class CachedPrices:
         kept = {ticker: self._read(ticker) for ticker in spans}
         wider = {ticker: _join(span, kept[ticker]) for ticker, span in spans.items()}
         answers: dict[str, Bars | PriceError] = {}
-        for ticker, answer in self.source.fetch(wider).items():
-            old, span = kept[ticker], spans[ticker]
+        found = self.source.fetch(wider)
+        for ticker, span in spans.items():
+            answer, old = found.get(ticker), kept[ticker]
             if isinstance(answer, Bars):
                 name = self._name(ticker)
-                new = _Kept(asked=wider[ticker], fetched_at=now, name=name, bars=answer)
+                new = Kept(asked=wider[ticker], fetched_at=now, name=name, bars=answer)
                 self._write(ticker, new)
                 answers[ticker] = cut_bars(answer, ticker, span)
-            elif answer.kind.passing and old is not None and old.covers(span):
+            elif old is not None and old.covers(span):
                 answers[ticker] = cut_bars(old.bars, ticker, span)
-            else:
+            elif answer is not None:
                 answers[ticker] = answer
         return answers
 
@@ -170,12 +140,12 @@ class CachedPrices:
     def _path(self, ticker: str) -> Path:
         return self.folder / f"bars-{ticker}.parquet"
 
-    def _read(self, ticker: str) -> _Kept | None:
+    def _read(self, ticker: str) -> Kept | None:
         """What is kept of a ticker; None if nothing can be read, or it was of another name."""
         if not TICKER.match(ticker):
             return None
         try:
-            kept = _load(self._path(ticker))
+            kept = load(self._path(ticker))
         except FileNotFoundError:
             return None
         except (OSError, ValueError, KeyError, TypeError, pa.ArrowException) as error:
@@ -183,13 +153,13 @@ class CachedPrices:
             return None
         return kept if kept.name == self._name(ticker) and kept.bars.symbol == ticker else None
 
-    def _write(self, ticker: str, kept: _Kept) -> None:
+    def _write(self, ticker: str, kept: Kept) -> None:
         if not TICKER.match(ticker):
             return
         path = self._path(ticker)
         scratch = path.with_name(f".{path.name}.{os.getpid()}-{token_hex(4)}")
         try:
-            _save(scratch, kept)
+            save(scratch, kept)
             scratch.replace(path)
         except OSError as error:
             self._warn(error)
@@ -212,73 +182,7 @@ def _without(spans: Mapping[str, Span], answers: Mapping[str, object]) -> dict[s
     return {ticker: span for ticker, span in spans.items() if ticker not in answers}
 
 
-def _join(span: Span, kept: _Kept | None) -> Span:
+def _join(span: Span, kept: Kept | None) -> Span:
     if kept is None:
         return span
     return Span(min(span.start, kept.asked.start), max(span.end, kept.asked.end))
-
-
-def _save(path: Path, kept: _Kept) -> None:
-    bars = kept.bars
-    head = {
-        "v": _FORMAT,
-        "name": kept.name,
-        "asked": [day.isoformat() for day in kept.asked],
-        "fetched_at": format_instant(kept.fetched_at),
-        "symbol": bars.symbol,
-        "splits": {day.isoformat(): ratio for day, ratio in bars.splits.items()},
-        "dividends": {day.isoformat(): amount for day, amount in bars.dividends.items()},
-        "currency": bars.currency,
-        "basis": bars.basis,
-        "source": bars.source,
-    }
-    columns = {
-        "date": pa.array(bars.dates, pa.date32()),
-        "close": pa.array(bars.closes, pa.float64()),
-        "raw_close": pa.array(bars.raw_closes, pa.float64()),
-    }
-    text = json.dumps(head)
-    table = pa.table(columns).replace_schema_metadata({"tradmem": text, "sha256": _digest(text)})
-    pq.write_table(table, path, write_page_checksum=True)
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _load(path: Path) -> _Kept:
-    """Read what :func:`_save` wrote.
-
-    Raises:
-        ValueError: the file holds something else; other errors come from pyarrow.
-    """
-    with pq.ParquetFile(path, page_checksum_verification=True) as file:
-        table = file.read()
-    metadata = table.schema.metadata or {}
-    text = metadata[b"tradmem"].decode()
-    if metadata[b"sha256"].decode() != _digest(text):
-        raise ValueError("its description was damaged")
-    head: dict[str, Any] = json.loads(text)
-    if head["v"] != _FORMAT:
-        raise ValueError(f"it has format {head['v']}, not {_FORMAT}")
-    dates, closes, raw_closes = (
-        table.column(name).to_pylist() for name in ("date", "close", "raw_close")
-    )
-
-    def events(name: str) -> dict[date, float]:
-        return {date.fromisoformat(day): float(value) for day, value in head[name].items()}
-
-    bars = Bars(
-        symbol=head["symbol"],
-        dates=tuple(dates),
-        closes=tuple(closes),
-        raw_closes=tuple(raw_closes),
-        splits=events("splits"),
-        dividends=events("dividends"),
-        currency=head["currency"],
-        basis=head["basis"],
-        source=head["source"],
-    )
-    start, end = map(date.fromisoformat, head["asked"])
-    fetched_at = parse_instant(head["fetched_at"])
-    return _Kept(asked=Span(start, end), fetched_at=fetched_at, name=head["name"], bars=bars)

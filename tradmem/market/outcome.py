@@ -11,7 +11,7 @@ from datetime import datetime
 from itertools import pairwise
 from math import log
 
-from tradmem.errors import PriceError
+from tradmem.errors import PriceError, PriceFault
 from tradmem.market.figures import Held, make_outcome
 from tradmem.market.history import leg_of
 from tradmem.market.prices import Bars
@@ -72,8 +72,17 @@ class _Case:
 
     @property
     def over(self) -> bool:
-        """Whether the wait has ended."""
-        return self.as_of >= self.window.wait_ends
+        """Whether the wait has ended, and the sources can speak of all of it."""
+        return self.as_of >= self.window.wait_ends and self._ends_early() is None
+
+    def _ends_early(self) -> Bars | None:
+        """Bars from a source that ends before the wait does; it cannot tell what came after."""
+        for bars, listing in ((self.bars, self.window.own), (self.bench, self.window.benchmark)):
+            if not (isinstance(bars, Bars) and bars.until and listing):
+                continue
+            if bars.until < listing.calendar.last_final(self.window.wait_ends):
+                return bars
+        return None
 
     @property
     def limit(self) -> datetime:
@@ -110,14 +119,15 @@ class _Case:
         """Entry and exit of the ticker: the first bar in time, and the first after the horizon."""
         ticker, bars = self.question.ticker, self.bars
         calendar, planned = self.window.own.calendar, self.window.entry
+        latest = calendar.later(planned, ENTRY_SESSIONS)
+        nothing = f"no close of {ticker} from {planned} to {latest}"
         if not isinstance(bars, Bars):
-            return self._missing(f"no close of {ticker} from {planned} on", bars)
+            return self._missing(nothing, bars)
         leg = leg_of(bars, calendar, self.window.own.kind)
         end = bisect_right(leg.dates, calendar.last_final(self.limit))
         entry = bisect_left(leg.dates, planned)
-        latest = calendar.later(planned, ENTRY_SESSIONS)
         if entry >= end or leg.dates[entry] > latest:
-            return self._missing(f"no close of {ticker} from {planned} to {latest}")
+            return self._missing(nothing)
         target = calendar.later(leg.dates[entry], self.question.horizon)
         place = bisect_left(leg.dates, target, entry)
         if place < end:
@@ -156,7 +166,8 @@ class _Case:
     ) -> Unsettled:
         """No bar that would do: waiting, or given up now that the wait has ended."""
         ends = self.window.wait_ends
-        if isinstance(bars, PriceError):
+        # That a span holds no bars also depends on those that are not final yet.
+        if isinstance(bars, PriceError) and bars.kind is not PriceFault.NO_BARS:
             what += f" ({bars.kind})"
         if self.over:
             reason = f"{what} by {clock_text(ends)}"
@@ -164,6 +175,9 @@ class _Case:
         if awaited is not None and self.as_of < awaited < ends:
             reason = f"{what} yet: final at {clock_text(awaited)}"
             return Unsettled(kind=Why.WAITING, reason=reason, due=awaited)
+        if self.as_of >= ends and (short := self._ends_early()):
+            reason = f"{what}: {short.source} ends {short.until}"
+            return Unsettled(kind=Why.FAILED, reason=reason, due=self.window.due)
         reason = f"{what} yet: waited for until {clock_text(ends)}"
         return Unsettled(kind=Why.WAITING, reason=reason, due=ends)
 

@@ -1,0 +1,133 @@
+"""``status`` and ``check``: what waits, what is wrong, and whether a person has to look."""
+
+from datetime import timedelta
+
+import pytest
+
+from tests.cli.world import MONDAY, MONTHS_LATER, SETTLED, delist, one_line
+
+
+def test_pending_decisions_are_listed_by_the_day_on_which_they_are_due(world):
+    world.record("NVDA")
+    world.record("AAPL", "Sell")
+    world.now = MONDAY + timedelta(days=1)
+    world.record("NVDA", "Hold", "--horizon", "20")
+    result = world.run("status")
+    assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    assert lines[0] == "3 entries: 3 pending"
+    assert lines[1].startswith(f"  {world.log}  ")
+    at = lines.index("Pending, by the day on which it is due")
+    assert [" ".join(line.split()) for line in lines[at + 1 : at + 3]] == [
+        "2026-01-12 in 6 days AAPL Sell, NVDA Buy",
+        "2026-02-04 in 29 days NVDA Hold",
+    ]
+    assert lines[-1] == "Nothing needs a person."
+
+
+def test_a_due_decision_is_nobodys_business_until_it_stays_due(world):
+    world.record()
+    world.now = SETTLED
+    early = world.run("status")
+    assert (early.exit_code, "Due\n  2026-01-12" in early.stdout) == (0, True)
+    world.now = SETTLED + timedelta(days=7)
+    late = world.run("status")
+    assert late.exit_code == 1
+    assert "1 decision due for over 7 days, no outcome" in late.stdout
+    world.resolve()
+    assert world.run("status").exit_code == 0
+
+
+def test_an_outcome_without_a_lesson_is_told_and_calls_for_a_person_when_it_stays_so(world):
+    world.record()
+    world.now = SETTLED
+    world.resolve("--no-reflect")
+    early = world.run("status")
+    assert early.exit_code == 0
+    assert "Settled, without a lesson yet\n  2026-01-05 NVDA Buy" in early.stdout
+    world.now = SETTLED + timedelta(days=8)
+    late = world.run("status")
+    assert late.exit_code == 1
+    assert "1 outcome known for over 7 days, no lesson" in late.stdout
+
+
+def test_what_was_given_up_calls_for_a_person_until_somebody_takes_note(world):
+    name = world.record("AAPL")
+    delist(world.prices, "AAPL")
+    world.now = MONTHS_LATER
+    world.resolve()
+    result = world.run("status")
+    assert result.exit_code == 1
+    assert f"({name}) is unresolvable: no close of AAPL" in result.stdout
+    world.run("forget", name, "--reason", "delisted, nothing to be done")
+    assert world.run("status").exit_code == 0
+
+
+def test_a_fault_in_the_file_calls_for_a_person(world):
+    world.record()
+    world.log.write_text(world.log.read_text().replace("| pending]", "| pendign]"))
+    result = world.run("status")
+    assert result.exit_code == 1
+    assert f"  {world.log}:1: no entry: the state 'pendign' cannot be read" in result.stdout
+
+
+def test_status_as_json_is_one_object_in_an_array(world):
+    first = world.record()
+    (found,) = world.json("status")
+    assert found["counts"]["pending"] == found["entries"] == 1
+    assert found["pending"] == [
+        {"id": first, "date": "2026-01-05", "ticker": "NVDA", "due": "2026-01-12T23:00:00Z"}
+    ]
+    assert found["files"] == [{"path": str(world.log), "bytes": world.log.stat().st_size}]
+    assert found["needs_person"] == found["problems"] == []
+
+
+def test_without_a_log_there_is_nothing_to_say_but_that(world):
+    for command in ("status", "check"):
+        result = world.run(command)
+        assert result.exit_code == 0
+        assert "there is no log at" in one_line(result)
+
+
+def test_a_sound_log_has_no_problem(world):
+    world.settle_week()
+    result = world.run("check")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr == f"tradmem: {world.log}: 2 entries, no problem\n"
+
+
+def test_every_problem_is_a_line_that_an_editor_can_jump_to(world):
+    world.record("NVDA")
+    world.record("AAPL")
+    text = world.log.read_text()
+    world.log.write_text(text.replace("[2026-01-05 | AAPL", "[2026-01-35 | AAPL") + "\n[2026-01-")
+    result = world.run("check")
+    assert result.exit_code == 1
+    lines = world.log.read_text().splitlines()
+    at = next(n for n, line in enumerate(lines, 1) if "| AAPL" in line)
+    torn = "an entry that was not written to its end; it is kept, and is no entry"
+    assert result.stdout.splitlines() == [
+        f"{world.log}:{at}: no entry: '2026-01-35' is no date; write it like 2026-01-05",
+        f"{world.log}:{len(lines)}: {torn}",
+    ]
+    assert [item["line"] for item in world.json("check")] == [at, len(lines)]
+
+
+def test_a_hand_edit_is_a_note_and_no_problem(world):
+    name = world.record()
+    world.log.write_text(world.log.read_text().replace("| Buy | pending", "| Sell | pending"))
+    result = world.run("check")
+    assert result.exit_code == 0
+    assert result.stdout == (
+        f"{world.log}:1: note: {name} (2026-01-05 NVDA Sell) was edited by hand: rating\n"
+    )
+    assert [item["kind"] for item in world.json("check")] == ["note"]
+
+
+@pytest.mark.parametrize("command", ["status", "check", "log"])
+def test_a_log_that_is_no_utf8_text_is_one_line(world, command):
+    world.log.parent.mkdir()
+    world.log.write_bytes("[2026-01-05 | NVDA | Buy | pending]".encode("utf-16"))
+    result = world.run(command)
+    assert result.exit_code == 1
+    assert "it is UTF-16" in one_line(result)

@@ -1,0 +1,174 @@
+"""What a person changes in the file is respected, and said."""
+
+from datetime import date, timedelta
+
+import pytest
+
+from tests.journal.making import KNOWN, decision, lesson, outcome
+from tradmem import MarkdownJournal, Rating, Status
+
+
+@pytest.fixture
+def log(tmp_path):
+    """A resolved NVDA, a pending AAPL; and a function that edits the file's text."""
+    path = tmp_path / "memory.md"
+    journal = MarkdownJournal(path)
+    first, _ = journal.append(decision("Rating: Buy\nEnter near 190."))
+    second, _ = journal.append(decision("Rating: Sell", ticker="AAPL", rating=Rating.SELL))
+    journal.add([(first.id, outcome()), (first.id, lesson())])
+
+    def edit(old, new, times=1):
+        text = path.read_text(encoding="utf-8")
+        assert text.count(old) >= times
+        path.write_text(text.replace(old, new, times), encoding="utf-8")
+        return MarkdownJournal(path)
+
+    return first.id, second.id, edit, path
+
+
+def test_an_edited_rating_counts_and_the_verdict_follows(log):
+    name, _, edit, _ = log
+    entry = edit("[2026-01-05 | NVDA | Buy |", "[2026-01-05 | NVDA | Sell |").get(name)
+    assert (entry.rating, entry.verdict, entry.edited) == (Rating.SELL, "wrong", ("rating",))
+    assert entry.status is Status.RESOLVED
+
+
+def test_edited_figures_count_and_the_rest_of_the_outcome_stays(log):
+    name, _, edit, _ = log
+    entry = edit("| +6.0% | +4.5% | 5d |", "| +6.0% | -4.5% | 4d |").get(name)
+    assert (entry.outcome.raw_return, entry.outcome.alpha, entry.outcome.sessions) == (
+        0.06,
+        -0.045,
+        4,
+    )
+    assert entry.outcome.known_at == KNOWN
+    assert entry.edited == ("figures",)
+    assert entry.verdict == "wrong"
+
+
+def test_an_edited_date_and_ticker_count_and_the_id_stands(log):
+    name, other, edit, _ = log
+    edit("[2026-01-05 | NVDA |", "[2026-01-06 | NVDL |")
+    journal = edit("[2026-01-05 | AAPL |", "[2026-01-02 | AAPL |")
+    entry = journal.get(name)
+    assert (entry.date, entry.ticker, entry.edited) == (
+        date(2026, 1, 6),
+        "NVDL",
+        ("date", "ticker"),
+    )
+    assert journal.get(other).edited == ("date",)
+    assert [e.ticker for e in journal.entries()] == ["AAPL", "NVDL"]
+
+
+def test_an_id_taken_by_an_edited_entry_means_the_next_free_revision(log):
+    name, _, edit, _ = log
+    journal = edit("[2026-01-05 | NVDA |", "[2026-01-06 | NVDA |")
+    entry, stored = journal.append(decision("Rating: Hold", rating=Rating.HOLD))
+    assert (stored, entry.revision) == ("recorded", 1)
+    assert entry.id != name
+    assert journal.append(decision("Rating: Hold", rating=Rating.HOLD))[1] == "unchanged"
+
+
+def test_a_corrected_lesson_is_the_lesson(log):
+    name, _, edit, _ = log
+    entry = edit("It was right. Do it again.", "It was luck. Do it smaller.").get(name)
+    assert entry.reflection == "It was luck. Do it smaller."
+    assert entry.edited == ("reflection",)
+    assert entry.additions[-1].data == {"model": "template"}
+
+
+def test_an_edited_decision_is_read_and_told(log):
+    name, _, edit, _ = log
+    entry = edit("Enter near 190.", "Enter near 180.").get(name)
+    assert entry.decision == "Rating: Buy\nEnter near 180."
+    assert entry.edited == ("decision",)
+
+
+def test_a_deleted_lesson_leaves_the_entry_due(log):
+    name, _, edit, _ = log
+    journal = edit("\n\nREFLECTION:\nIt was right. Do it again.", "")
+    assert journal.get(name).status is Status.SETTLED
+    assert name in [entry.id for entry in journal.unfinished()]
+
+
+def test_a_note_below_a_decision_is_kept_with_it(log):
+    name, _, edit, _ = log
+    journal = edit("Do it again.\n", "Do it again.\n\nNOTE:\nMine: too large a position.\n")
+    entry = journal.get(name)
+    assert entry.note == "Mine: too large a position."
+    assert entry.reflection == "It was right. Do it again."
+    assert entry.edited == ()
+    journal.add([(name, outcome(KNOWN + timedelta(days=30), horizon=20))])
+    again = MarkdownJournal(journal.path).get(name)
+    assert (again.note, len(again.outcomes)) == (entry.note, 2)
+
+
+def test_a_note_typed_as_a_block_of_its_own_is_a_note(log):
+    *_, path = log
+    with path.open("a", encoding="utf-8") as file:
+        file.write("[2026-01-09 | * | Note]\n\nNOTE:\nThin markets.\n\n<!-- ENTRY_END -->\n")
+    journal = MarkdownJournal(path)
+    note = journal.entries()[-1]
+    assert (note.status, note.ticker, note.note) == (Status.NOTE, "*", "Thin markets.")
+    assert journal.problems() == []
+    journal.append(decision(day=date(2026, 1, 12)))
+    assert len(MarkdownJournal(path).entries()) == 4
+
+
+def test_pending_typed_back_is_pending_until_another_outcome_comes(log):
+    name, _, edit, path = log
+    journal = edit("| +6.0% | +4.5% | 5d | resolved:2026-01-12]", "| pending]")
+    assert journal.get(name).status is Status.PENDING
+    assert name in [entry.id for entry in journal.unfinished()]
+    later = outcome(KNOWN + timedelta(days=9), raw=0.01, alpha=0.0)
+    journal.add([(name, later)])
+    entry = MarkdownJournal(path).get(name)
+    assert (entry.status, entry.outcome.raw_return, entry.reflection) == (Status.SETTLED, 0.01, "")
+    assert [a.kind for a in entry.additions] == ["outcome", "reflection", "reopen", "outcome"]
+
+
+def test_unresolvable_typed_by_hand_is_given_up(log):
+    _, other, edit, _ = log
+    journal = edit("| AAPL | Sell | pending]", "| AAPL | Sell | unresolvable | delisted]")
+    entry = journal.get(other)
+    assert (entry.status, entry.reason) == (Status.UNRESOLVABLE, "delisted")
+    assert journal.unfinished() == []
+
+
+def test_blocks_can_be_put_in_another_order_and_deleted(log):
+    name, other, _, path = log
+    text = path.read_text(encoding="utf-8")
+    cut = text.index("[2026-01-05 | AAPL")
+    path.write_text(text[cut:] + text[:cut], encoding="utf-8")
+    journal = MarkdownJournal(path)
+    assert [entry.id for entry in journal.entries()] == [other, name]
+    path.write_text(text[:cut], encoding="utf-8")
+    assert [entry.id for entry in journal.entries()] == [name]
+    assert journal.get(other) is None
+    assert journal.problems() == []
+
+
+def test_an_edit_survives_the_next_addition(log):
+    name, _, edit, path = log
+    journal = edit("[2026-01-05 | NVDA | Buy | +6.0% |", "[2026-01-05 | NVDA | Hold | +0.5% |")
+    edit("| +4.5% | 5d", "| +0.2% | 5d")
+    journal.add([(name, lesson("A second thought. Keep it."))])
+    entry = MarkdownJournal(path).get(name)
+    assert (entry.rating, entry.outcome.raw_return, entry.outcome.alpha) == (
+        Rating.HOLD,
+        0.005,
+        0.002,
+    )
+    assert entry.reflection == "A second thought. Keep it."
+    assert set(entry.edited) == {"rating", "figures"}
+    assert "edited" in entry.outcome.flags
+
+
+def test_the_line_of_an_entry_is_told(log):
+    name, other, edit, path = log
+    journal = edit("[2026-01-05 | NVDA", "# Title\n\n[2026-01-05 | NVDA")
+    assert journal.where(name) == f"{path}:3"
+    lines = path.read_text(encoding="utf-8").split("\n")
+    _, line = journal.where(other).rsplit(":", 1)
+    assert lines[int(line) - 1].startswith("[2026-01-05 | AAPL")
+    assert journal.where("000000000000") == ""

@@ -1,0 +1,112 @@
+"""One log, two programs: each reads, resolves and rewrites what the other wrote."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from tests.journal.making import DAY, TEXTS, decision, lesson, outcome, texts
+from tests.journal.tradingagents import PeerLog
+from tradmem import MarkdownJournal, Status
+from tradmem.journal.text import clean
+
+
+def as_the_peer_keeps_it(text: str) -> str:
+    """Unusual line separators and outer white space are what its rewrite costs."""
+    return "\n".join(clean(text).splitlines()).strip()
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "memory.md"
+
+
+@pytest.mark.parametrize("case", TEXTS, ids=lambda case: case["id"])
+def test_the_peer_sees_one_pending_entry_whatever_its_text_says(case, path):
+    journal = MarkdownJournal(path)
+    journal.append(decision("Rating: Sell", ticker="AAPL"))
+    journal.append(decision(case["text"]))
+    assert [(e["ticker"], e["pending"], e["reflection"]) for e in PeerLog(path).load()] == [
+        ("AAPL", True, ""),
+        ("NVDA", True, ""),
+    ]
+
+
+@pytest.mark.parametrize("case", TEXTS, ids=lambda case: case["id"])
+def test_a_text_survives_the_peers_resolution(case, path):
+    journal = MarkdownJournal(path)
+    entry, _ = journal.append(decision(case["text"]))
+    assert PeerLog(path).resolve("NVDA", str(DAY), 0.06, 0.045, "It was right.", known="2026-01-12")
+    found = journal.get(entry.id)
+    assert found.status is Status.RESOLVED
+    assert (found.outcome.raw_return, found.outcome.alpha) == (0.06, 0.045)
+    assert found.known_on.isoformat() == "2026-01-12"
+    assert found.reflection == "It was right."
+    assert found.decision.strip() == as_the_peer_keeps_it(case["text"])
+    assert journal.problems() == []
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@given(texts)
+def test_any_text_survives_the_peers_resolution(tmp_path, text):
+    path = tmp_path / "memory.md"
+    path.unlink(missing_ok=True)
+    journal = MarkdownJournal(path)
+    entry, _ = journal.append(decision(text))
+    other, _ = journal.append(decision("Rating: Sell", ticker="AAPL"))
+    assert PeerLog(path).resolve("NVDA", str(DAY), 0.06, 0.045, "It was right.")
+    assert PeerLog(path).resolve("AAPL", str(DAY), 0.06, 0.045, "It was wrong.")
+    assert journal.get(entry.id).decision.strip() == as_the_peer_keeps_it(text)
+    assert journal.get(entry.id).reflection == "It was right."
+    assert journal.get(other.id).reflection == "It was wrong."
+
+
+@pytest.mark.parametrize("case", TEXTS, ids=lambda case: case["id"])
+def test_a_text_of_ours_does_not_pass_for_the_peers_pending_entry(case, path):
+    journal = MarkdownJournal(path)
+    journal.append(decision(case["text"], ticker="AAPL"))
+    PeerLog(path).store("NVDA", str(DAY), "Rating: Buy")
+    PeerLog(path).store("EVIL", "2020-01-01", "Rating: Buy")
+    assert [entry.ticker for entry in journal.entries()] == ["EVIL", "AAPL", "NVDA"]
+
+
+def test_what_the_peer_stored_is_resolved_by_us_without_loss(path):
+    peer = PeerLog(path)
+    peer.store("NVDA", str(DAY), "Rating: Buy\nNOTE:\nkeep \\REFLECTION\\: and DECISION\\: as is.")
+    peer.store("AAPL", str(DAY), "No clear rating.", rating="REVIEW")
+    journal = MarkdownJournal(path)
+    nvda, aapl = journal.entries()
+    assert nvda.decision == "Rating: Buy\nNOTE:\nkeep \\REFLECTION\\: and DECISION\\: as is."
+    assert aapl.rating is None
+    before = {entry.id: entry.decision for entry in (nvda, aapl)}
+    journal.add([(e.id, a) for e in (nvda, aapl) for a in (outcome(), lesson())])
+    for entry in MarkdownJournal(path).entries():
+        assert entry.status is Status.RESOLVED
+        assert entry.decision == before[entry.id]
+    assert [(e["rating"], e["raw"], e["reflection"]) for e in peer.load()] == [
+        ("Buy", "+6.0%", "It was right. Do it again."),
+        ("REVIEW", "+6.0%", "It was right. Do it again."),
+    ]
+
+
+@pytest.mark.parametrize("known", ["", "2026-01-12"])
+def test_what_the_peer_resolved_is_known_from_its_date_or_from_an_estimate(known, path):
+    peer = PeerLog(path)
+    peer.store("NVDA", str(DAY), "Rating: Buy")
+    peer.resolve("NVDA", str(DAY), 0.06, 0.045, "It was right.", known=known)
+    outcome_ = MarkdownJournal(path).entries()[0].outcome
+    assert outcome_.known_on.isoformat() == (known or "2026-01-19")
+    assert ("estimated" in outcome_.flags) == (not known)
+
+
+def test_a_correction_of_ours_keeps_what_the_peer_found(path):
+    peer = PeerLog(path)
+    peer.store("NVDA", str(DAY), "Rating: Buy")
+    peer.resolve("NVDA", str(DAY), 0.06, 0.045, "It was right.", known="2026-01-12")
+    journal = MarkdownJournal(path)
+    entry = journal.entries()[0]
+    later = outcome(raw=-0.02, alpha=-0.03, known=entry.outcome.known_at.replace(month=2))
+    journal.add([(entry.id, later), (entry.id, lesson("It was wrong after all. Look again."))])
+    now = MarkdownJournal(path).entries()[0]
+    assert now.reflection == "It was wrong after all. Look again."
+    assert now.verdict == "wrong"
+    then = now.at(entry.outcome.known_at)
+    assert (then.outcome.raw_return, then.reflection) == (0.06, "It was right.")

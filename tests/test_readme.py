@@ -1,0 +1,64 @@
+"""Every example of the README runs, and every command that it names is there."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tradmem.model_settings import VARIABLES, ModelSettings
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+COMMANDS = re.findall(r"^\| `tradmem (\w+)", README, re.MULTILINE)
+
+
+@pytest.mark.parametrize("number", range(len(EXAMPLES)))
+def test_an_example_runs_as_it_stands(number, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", EXAMPLES[number]],
+        cwd=tmp_path,
+        env={**os.environ, "TRADMEM_CACHE": str(tmp_path / "cache")},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "logs" / "memory.md").read_text(encoding="utf-8").startswith("[20")
+    if "FramePrices" in EXAMPLES[number]:
+        assert done.stdout.startswith("right 0.06")
+
+
+def test_every_command_of_the_table_has_a_help(tmp_path):
+    assert len(COMMANDS) >= 11
+    for command in COMMANDS:
+        done = subprocess.run(
+            [sys.executable, "-m", "tradmem", command, "--help"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.startswith("Usage:")
+
+
+def test_every_setting_of_the_model_is_in_the_table_with_its_default():
+    rows = dict(re.findall(r"^\| (.*?) \| (.*?) \|$", README, re.MULTILINE))
+    defaults = ModelSettings()
+    for field, names in VARIABLES.items():
+        (row,) = [name for name in rows if f"`{names[0]}`" in name]
+        assert all(f"`{name}`" in row for name in names)
+        default = getattr(defaults, field)
+        if isinstance(default, int | float):
+            assert rows[row].endswith(f": {default:g}")
+
+
+def test_every_file_that_the_readme_links_is_there():
+    for name in re.findall(r"\]\(([^)]+)\)", README):
+        assert (ROOT / name).exists(), name

@@ -1,0 +1,192 @@
+"""``doctor``: whether prices, the log and a model answer, and what is set, in plain words."""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, replace
+from datetime import date, timedelta
+from pathlib import Path
+
+import click
+
+from tradmem.cli import options
+from tradmem.cli.group import DONE, FAILED
+from tradmem.cli.layout import paragraphs
+from tradmem.cli.opening import now, open_journal, open_memory
+from tradmem.cli.output import safe, say, width, write, write_json
+from tradmem.cli.words import bold, counted
+from tradmem.errors import PriceError, PriceFault, TradmemError
+from tradmem.model_settings import HOST_KEYS, VARIABLES, is_set_up, model_settings
+from tradmem.settings import Settings
+
+# One listed in New York, one in Tokyo, and one that trades every day.
+SYMBOLS = ("SPY", "7203.T", "BTC-USD")
+_PATIENCE = 20.0  # seconds for a model's one word
+_DAYS = 14  # back from today; no market is closed for as long
+_NAMED = (
+    *("TRADMEM_LOG", "TRADMEM_PRICES", "TRADMEM_BENCHMARK", "TRADMEM_REFLECTOR"),
+    "TRADMEM_CACHE",
+    *(name for field, names in VARIABLES.items() if field != "api_key" for name in names),
+)
+_SECRET = (*VARIABLES["api_key"], *HOST_KEYS.values())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that was looked at.
+
+    Attributes:
+        about: what.
+        good: whether it works; None if there is nothing to judge.
+        said: one line.
+    """
+
+    about: str
+    good: bool | None
+    said: str
+
+
+@click.command()
+@options.log
+@options.prices
+@options.reflector
+@options.as_json
+def doctor(*, log: str, prices: str, reflector: str, as_json: bool) -> int:
+    """Say whether prices, the log and a model answer.
+
+    Asks the price source for a symbol in New York, one in Tokyo and one of crypto; looks
+    whether the log can be written; asks the model, if one is set, for one short answer; and
+    says which settings are in force and from where. Exit status 1 if something fails.
+    """
+    steps: tuple[Callable[[], Iterator[Finding]], ...] = (
+        lambda: _prices(log, prices),
+        lambda: _log(log),
+        lambda: _model(reflector),
+        _settings,
+    )
+    findings: list[Finding] = []
+    for step in steps:
+        for finding in step():
+            findings.append(finding)
+            if not as_json:
+                _show(finding, findings)
+    failed = [finding for finding in findings if finding.good is False]
+    if as_json:
+        write_json({"about": f.about, "good": f.good, "said": f.said} for f in findings)
+    else:
+        say(f"{counted(len(failed), 'thing')} to mend" if failed else "all is well")
+    return FAILED if failed else DONE
+
+
+def _show(finding: Finding, before: list[Finding]) -> None:
+    group, _, name = finding.about.partition(": ")
+    if len(before) == 1 or not before[-2].about.startswith(group):
+        write(("\n" if len(before) > 1 else "") + bold(group))
+    mark = {True: "ok", False: "FAILS", None: ""}[finding.good]
+    head = f"{name}: " if name else ""
+    for line in paragraphs(safe(f"{head}{mark}{', ' if mark else ''}{finding.said}"), width()):
+        write(line)
+
+
+def _prices(log: str, name: str) -> Iterator[Finding]:
+    """Ask for three symbols, one after the other, each with its time."""
+    from tradmem.market.prices import Span
+
+    try:
+        source = open_memory(log, prices=name).prices
+    except TradmemError as error:
+        yield Finding(about="Prices", good=False, said=str(error))
+        return
+    source = getattr(source, "source", source)  # what is kept would say nothing of the network
+    today = now().date()
+    span = Span(today - timedelta(days=_DAYS), today)
+    symbols: tuple[str, ...] = SYMBOLS
+    if owned := getattr(source, "tickers", ()):  # a file knows its own, of any time
+        symbols, span = tuple(owned[: len(SYMBOLS)]), Span(date.min, today)
+    for symbol in symbols:
+        start = time.perf_counter()
+        try:
+            found = source.fetch({symbol: span})[symbol]
+        except Exception as error:  # noqa: BLE001 - whatever a source does is what is asked here
+            detail = f"{type(error).__name__}: {error}"
+            found = PriceError(PriceFault.UNREACHABLE, symbol, detail)
+        seconds = f"{time.perf_counter() - start:.1f} s"
+        if isinstance(found, PriceError):
+            said = f"{found} ({seconds})"
+        else:
+            said = f"{counted(len(found.dates), 'close')} up to {found.dates[-1]} ({seconds})"
+        yield Finding(
+            about=f"Prices from {name}: {symbol}", good=not isinstance(found, PriceError), said=said
+        )
+
+
+def _log(log: str) -> Iterator[Finding]:
+    path = Path(os.path.realpath(log))
+    place = path if path.exists() else next(p for p in path.parents if p.exists())
+    writable = os.access(place, os.W_OK) and not path.is_dir()
+    if not writable:
+        reason = "it is a folder" if path.is_dir() else f"{place} cannot be written"
+        yield Finding(about=f"Log: {log}", good=False, said=f"{reason}; name another with --log")
+        return
+    if not path.exists():
+        yield Finding(
+            about=f"Log: {log}", good=True, said="not there yet; the first write makes it"
+        )
+        return
+    try:
+        journal = open_journal(log)
+        entries, problems = journal.entries(), journal.problems()
+    except TradmemError as error:
+        yield Finding(about=f"Log: {log}", good=False, said=str(error))
+        return
+    said = f"{counted(len(entries), 'entry', 'entries')}, can be written"
+    if problems:
+        said += f", {counted(len(problems), 'problem')}; `tradmem check` tells"
+    yield Finding(about=f"Log: {log}", good=not problems, said=said)
+
+
+def _model(reflector: str) -> Iterator[Finding]:
+    """Ask for one word, if a model is set."""
+    if reflector == "template" or (reflector == "auto" and not is_set_up()):
+        said = "none is set, lessons are written by the template; set OPENAI_API_KEY to ask one"
+        yield Finding(about="Model", good=None, said=said)
+        return
+    from tradmem.lessons.chat import Chat
+    from tradmem.lessons.reflect import Fault
+
+    try:
+        settings = model_settings()
+        chat = Chat(replace(settings, retries=0, timeout=min(settings.timeout, _PATIENCE)))
+    except TradmemError as error:
+        yield Finding(about="Model", good=False, said=str(error))
+        return
+    schema = {
+        "type": "object",
+        "properties": {"word": {"type": "string"}},
+        "required": ["word"],
+        "additionalProperties": False,
+    }
+    question = 'Answer with the JSON object {"word": "ready"} and nothing else.'
+    start = time.perf_counter()
+    reply = chat.ask([{"role": "user", "content": question}], name="ready", schema=schema)
+    seconds = f"{time.perf_counter() - start:.1f} s"
+    if isinstance(reply, Fault):
+        yield Finding(about=f"Model: {chat.model}", good=False, said=f"{reply.message} ({seconds})")
+        return
+    said = f"answers ({seconds}, asked for JSON by {reply.mode.value})"
+    yield Finding(about=f"Model: {chat.model}", good=True, said=said)
+
+
+def _settings() -> Iterator[Finding]:
+    """What is in force, and from where."""
+    settings = Settings()
+    for field in fields(Settings):
+        value = getattr(settings, field.name)
+        shown = "each market's own" if field.name == "benchmark" else str(value)
+        yield Finding(about=f"Settings: {field.name}", good=None, said=f"{shown} (by default)")
+    for name in _NAMED:
+        if value := os.environ.get(name):
+            yield Finding(about=f"Settings: {name}", good=None, said=f"{value} (environment)")
+    for name in _SECRET:
+        if os.environ.get(name):
+            yield Finding(about=f"Settings: {name}", good=None, said="set, not shown (environment)")
