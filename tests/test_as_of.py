@@ -42,6 +42,18 @@ def shown(memory, instant):
     return found
 
 
+def states(entries):
+    """What entries are, without the stamps by which that was told."""
+    return {
+        entry.id: (
+            *(entry.status, entry.outcomes, entry.verdict, entry.reflection, entry.reason),
+            *(entry.tags, entry.links, entry.forgotten, entry.superseded_by),
+            *(entry.valid_until, entry.expired),
+        )
+        for entry in entries
+    }
+
+
 def instants(history):
     """Each instant at which something became known, and one between them."""
     known = sorted({step.known for step in history.steps} | {step.clock for step in history.steps})
@@ -49,13 +61,18 @@ def instants(history):
 
 
 def check(history, journals, picks):
-    """Compare recalls as of some instants with recalls in logs that end there."""
+    """Compare recalls as of some instants with recalls in logs that end there.
+
+    In the log that ends there nothing is hidden by an ``as_of``: all that it holds counts.
+    """
     moments = instants(history)
     for pick in picks if moments else ():
         instant = moments[pick % len(moments)]
         expected = shown(history.memory, instant)
+        stood = states(history.memory.entries(as_of=instant))
         for journal in journals():
             cut = history.cut_off(journal, instant)
+            assert states(entry.by(instant) for entry in journal.entries()) == stood
             end, history.now = history.now, instant
             assert shown(cut, None) == expected
             history.now = end

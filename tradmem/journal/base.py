@@ -133,7 +133,7 @@ class Journal(Protocol):
     def counts(self, ticker: str, as_of: datetime) -> tuple[Counts, ...]:
         """The verdicts on a ticker that were known by an instant, archived ones too.
 
-        One for each horizon that has any, the shortest first. Forgotten entries count,
+        One for each horizon that has any, the shortest first. Hidden entries count,
         replaced revisions do not.
         """
         ...
