@@ -4,18 +4,10 @@ from datetime import timedelta
 
 import pytest
 
-from tests.lessons.track_cases import DOWN, FAR, FLAT, MONDAY, UP, noon, settled
+from tests.lessons.track_cases import DOWN, FAR, FLAT, MONDAY, UP, journal_of, noon, settled
 from tradmem import MarkdownJournal, RamJournal, Rating
 from tradmem.lessons.hits import Track, line_of, track_of
 from tradmem.lessons.recall import recall
-
-
-def journal_of(entries, journal=None):
-    journal = journal or RamJournal()
-    for entry in entries:
-        journal.append(entry.recorded)
-        journal.add([(entry.id, addition) for addition in entry.additions])
-    return journal
 
 
 def weekly(alphas, **more):

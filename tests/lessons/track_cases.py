@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime, time, timedelta
 
 from hypothesis import strategies as st
 
-from tradmem import Addition, Decision, Outcome, Rating
+from tradmem import Addition, Decision, Outcome, RamJournal, Rating
 from tradmem.journal.block import fold_now
 from tradmem.model import entry_id
 
@@ -60,6 +60,15 @@ def settled(day=MONDAY, ticker="NVDA", rating=Rating.BUY, alpha=UP, *, decision=
 
 def pending(day=MONDAY, ticker="NVDA", rating=Rating.BUY, **more):
     return fold_now(decided(day, ticker, rating, **more), ())
+
+
+def journal_of(entries, journal=None):
+    """A journal, in memory by default, with these entries."""
+    journal = journal or RamJournal()
+    for entry in entries:
+        journal.append(entry.recorded)
+        journal.add([(entry.id, addition) for addition in entry.additions])
+    return journal
 
 
 @st.composite
