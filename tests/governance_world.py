@@ -7,6 +7,13 @@ from tradmem import Memory, Rating
 from tradmem.model import entry_id
 
 START = datetime(2026, 1, 5, 15, tzinfo=UTC)
+WHY = {"reason": "because", "actor": "desk"}
+# Near-identical: a word apart from each other, besides the figures.
+SAME = [
+    "The Buy was right: guidance was raised by 3% and the shares followed within days.",
+    "The Buy was right: guidance was raised by 7% and its shares followed within days.",
+    "The Buy was right: guidance was raised by 12% and the shares followed within two days.",
+]
 
 
 class Life:

@@ -4,11 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from tests.governance_world import START, Life, on
+from tests.governance_world import SAME, START, WHY, Life, on
 from tradmem import MarkdownJournal, RamJournal, Rating, UnknownEntry, UsageError
 from tradmem.model import Act
-
-WHY = {"reason": "because", "actor": "desk"}
 
 
 @pytest.fixture(params=["markdown", "ram"])
@@ -146,13 +144,6 @@ def test_a_dry_run_says_what_an_entry_would_be_and_writes_nothing(life):
     undone = memory.undo(done.note.id, dry_run=True, **WHY)
     assert life.journal.entries() == stored
     assert memory.undo(done.note.id, **WHY) == undone
-
-
-SAME = [
-    "The Buy was right: guidance was raised by 3% and the shares followed within days.",
-    "The Buy was right: guidance was raised by 7% and its shares followed within days.",
-    "The Buy was right: guidance was raised by 12% and the shares followed within two days.",
-]
 
 
 def test_lessons_that_say_the_same_become_one_note_that_links_them(life):

@@ -14,7 +14,7 @@ from tradmem.clock import format_instant
 from tradmem.governance import why_hidden
 from tradmem.history import named, recorded_at
 from tradmem.lessons.consolidate import is_consolidation
-from tradmem.model import GOVERNING, Act, Addition, Entry, Outcome, known
+from tradmem.model import GOVERNING, Act, Addition, Entry, Outcome, fold, known
 
 _ALWAYS = datetime.min.replace(tzinfo=UTC)
 
@@ -93,11 +93,9 @@ def _sight(entry: Entry, by_id: Mapping[str, Entry]) -> Iterator[Finding]:
     seen_at = min(recorded.recalled_as_of or recorded.known_at, recorded.known_at)
     for name in recorded.recalled:
         yield from _memory(entry, by_id.get(name), name, seen_at, recorded.recorded_at)
-        if name in by_id and (hidden := by_id[name].at(seen_at)) and hidden.hidden:
-            message = f"saw {named(hidden)} at {_at(seen_at)}: {why_hidden(hidden)}"
-            yield Finding(entry=entry, leak=Leak.HIDDEN, message=message, other=name)
-        if name in by_id and recorded.recorded_at:
-            yield from _untaught(entry, by_id[name], recorded.recorded_at)
+        if seen := by_id.get(name):
+            yield from _hidden(entry, seen, seen_at)
+            yield from _untaught(entry, seen, recorded.recorded_at)
     for name in recorded.cited:
         if name not in recorded.recalled:
             at, stored = recorded.known_at, recorded.recorded_at
@@ -128,9 +126,28 @@ def _memory(
         yield Finding(entry=entry, leak=Leak.NOT_STORED, message=message, other=name)
 
 
-def _untaught(entry: Entry, seen: Entry, stored_at: datetime) -> Iterator[Finding]:
+def _hidden(entry: Entry, seen: Entry, at: datetime) -> Iterator[Finding]:
+    """Whether a memory was seen while recall had to leave it out.
+
+    Of the acts of that very instant any number may have come a moment after the recall.
+    """
+    acts = seen.additions
+    now = [number for number, act in enumerate(acts) if act.kind in GOVERNING and act.at == at]
+    why = ""
+    for kept in range(len(now), -1, -1):
+        late = now[kept:]
+        so_far = [act for number, act in enumerate(acts) if number not in late]
+        then = fold(seen.recorded, so_far, as_of=at)
+        if then is None or not then.hidden:
+            return
+        why = why or why_hidden(then)
+    message = f"saw {named(seen)} at {_at(at)}: {why}"
+    yield Finding(entry=entry, leak=Leak.HIDDEN, message=message, other=seen.id)
+
+
+def _untaught(entry: Entry, seen: Entry, stored_at: datetime | None) -> Iterator[Finding]:
     """Whether another ticker's entry was seen before it had the lesson that is shown of it."""
-    if seen.ticker == entry.ticker:
+    if seen.ticker == entry.ticker or stored_at is None:
         return
     written = [a.at or _ALWAYS for a in seen.additions if a.kind == Act.REFLECTION]
     if written and min(written) > stored_at:

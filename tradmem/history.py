@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from tradmem.clock import format_instant
+from tradmem.clock import parse_instant
+from tradmem.errors import UsageError
 from tradmem.journal.tagline import UNRATED, percent
 from tradmem.model import Act, Addition, Entry, in_force
 
@@ -78,8 +79,8 @@ def own_events(entry: Entry) -> Iterator[Event]:
         yield Event(
             at=addition.at,
             kind=addition.kind,
-            who=_who(addition),
-            text=_told(addition),
+            who=who_did(addition),
+            text=told_of(addition),
             known_at=known_at if known_at != addition.at else None,
             undone=id(addition) not in standing,
         )
@@ -95,14 +96,16 @@ def named(entry: Entry) -> str:
     return f"{entry.date} {entry.ticker} {called(entry)} ({entry.id})"
 
 
-def _who(addition: Addition) -> str:
+def who_did(addition: Addition) -> str:
+    """The actor, model or price source behind an addition, as far as the ledger tells."""
     data = addition.data
     source = addition.outcome.source if addition.outcome else ""
     told = str(data.get("actor") or data.get("model") or source)
     return told or ("" if addition.at else BY_HAND)
 
 
-def _told(addition: Addition) -> str:
+def told_of(addition: Addition) -> str:
+    """What an addition says, and the reason that it gives."""
     data, reason = addition.data, str(addition.data.get("reason", ""))
     if outcome := addition.outcome:
         held = f"{percent(outcome.raw_return)} in {outcome.sessions} sessions"
@@ -110,14 +113,22 @@ def _told(addition: Addition) -> str:
         return f"{held}, alpha {percent(outcome.alpha)}{flags}"
     match addition.kind:
         case Act.EXPIRE:
-            subject = f"valid until {data.get('valid_until')}"
+            subject = f"valid until {_minute(data.get('valid_until'))}"
         case Act.SUPERSEDE:
             subject = f"by {data.get('by')}"
         case Act.UNDO:
-            subject = f"the {data.get('undoes')} of {data.get('undoes_at')}"
+            subject = f"the {data.get('undoes')} of {_minute(data.get('undoes_at'))}"
         case _:
             subject = addition.text
     return ": ".join(part for part in (subject, reason) if part)
+
+
+def _minute(text: object) -> str:
+    """An instant of a ledger for people; as it stands there if it is none."""
+    try:
+        return f"{parse_instant(str(text)):%Y-%m-%d %H:%M} UTC"
+    except UsageError:
+        return str(text)
 
 
 def _expiry(entry: Entry, now: datetime) -> Iterator[Event]:
@@ -125,7 +136,7 @@ def _expiry(entry: Entry, now: datetime) -> Iterator[Event]:
     acts = [act.at for act in in_force(entry.additions) if act.kind == Act.EXPIRE and act.at]
     end = entry.valid_until
     if end is not None and end <= now:
-        yield Event(at=max([end, *acts[-1:]]), kind="expired", text=format_instant(end))
+        yield Event(at=max([end, *acts[-1:]]), kind="expired")
 
 
 _UNDATED = ("edited", "archived")
@@ -156,10 +167,10 @@ def _met(entry: Entry, other: Entry) -> Iterator[Event]:
         yield Event(at=stamp, kind="revised", who=other.agent, text=f"as {named(other)}")
     for act in other.additions:
         if act.kind == Act.SUPERSEDE and act.data.get("by") == name:
-            yield Event(at=act.at, kind="superseding", who=_who(act), text=named(other))
+            yield Event(at=act.at, kind="superseding", who=who_did(act), text=named(other))
         elif act.kind == Act.REFLECTION and name in act.data.get("links", ()):
             text = f"by the lesson of {named(other)}"
-            yield Event(at=act.at, kind="linked", who=_who(act), text=text)
+            yield Event(at=act.at, kind="linked", who=who_did(act), text=text)
 
 
 def _revises(newer: Entry, older: Entry) -> bool:

@@ -4,6 +4,7 @@ Composition only. What an entry is, is in ``model``; where it lives, in ``journa
 happened afterwards, in ``market``; what it teaches, in ``lessons``.
 """
 
+import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -18,13 +19,16 @@ from tradmem import governance
 from tradmem.audit import Finding, audit
 from tradmem.clock import AsOf, Clock, as_instant, parse_date, parse_instant, system_clock, utc
 from tradmem.errors import UnknownEntry, UsageError
+from tradmem.filters import entry_test
 from tradmem.governance import Consolidation, Mandate, until
 from tradmem.history import Event, history
 from tradmem.journal.base import Journal, OnConflict, Stored
+from tradmem.journal.ledger import RESERVED
 from tradmem.journal.markdown import MarkdownJournal
 from tradmem.journal.text import clean
 from tradmem.lessons.consolidate import LEAST
 from tradmem.lessons.filing import COMPARED
+from tradmem.lessons.parts import Rank
 from tradmem.lessons.recall import Recall, recall
 from tradmem.lessons.reflect import Reflector, TemplateReflector
 from tradmem.lessons.track import TrackRecord, track
@@ -41,12 +45,14 @@ from tradmem.model import (
 )
 from tradmem.resolving import Progress, ResolveReport, Run, filer_of
 from tradmem.rows import COLUMNS, as_row
+from tradmem.searching import Finder, accepting, search
 from tradmem.settings import DEFAULT_LOG, Settings, check_horizon
-from tradmem.stated import stated_horizon
+from tradmem.stated import RATING, conflict, stated_horizon
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from tradmem.lessons.embed import Embedder
     from tradmem.market.prices import PriceSource
 
 _AGENT_LENGTH = 64
@@ -83,6 +89,8 @@ class Memory:
         reflector: who writes the lessons; the template by default.
         settings: everything else.
         clock: what time it is, aware UTC; a replay hands in its own.
+        embedder: makes vectors of texts for a recall by relevance; by default what the
+            settings name, and only when one is asked for.
     """
 
     def __init__(
@@ -93,12 +101,19 @@ class Memory:
         reflector: Reflector | None = None,
         settings: Settings | None = None,
         clock: Clock = system_clock,
+        embedder: "Embedder | None" = None,
     ) -> None:
+        if prices is not None and not callable(getattr(prices, "fetch", None)):
+            raise UsageError(
+                f"{type(prices).__name__} is no price source; hand in FramePrices(...), "
+                "FilePrices(...) or an object with a method fetch"
+            )
         self.journal = journal
         self.settings = settings or Settings()
         self.reflector = reflector or TemplateReflector()
         self.clock = clock
         self._prices = prices
+        self.finder = Finder(journal, self.settings, embedder)
 
     @classmethod
     def open(
@@ -165,25 +180,47 @@ class Memory:
 
     # Deciding
 
-    def recall(self, ticker: str, as_of: AsOf = None) -> Recall:
+    def recall(
+        self,
+        ticker: str,
+        as_of: AsOf = None,
+        *,
+        rank: Rank | str | None = None,
+        query: str | None = None,
+        explain: bool = False,
+    ) -> Recall:
         """What to put into the prompt of the next decision on a ticker.
 
         Args:
             ticker: in any case.
             as_of: an instant; or the date of the decision, which means the instant that
                 :meth:`record` would give it; now by default. Never past the clock.
+            rank: ``plain`` (the newest) or ``relevant`` (what has the most to do with the
+                query); what the settings say by default.
+            query: what the decision is about, such as the day's brief; the plain rule takes
+                no notice of it.
+            explain: whether to account for every memory that was looked at, in
+                ``explained``.
 
         Raises:
-            UsageError: no such ticker, or a date later than today.
+            UsageError: no such ticker or rank, a date later than today, or no query where
+                ``relevant`` is asked for.
         """
         ticker = check_ticker(ticker)
+        chosen = _choice(Rank, self.settings.rank if rank is None else rank, "rank")
+        if rank is not None and chosen is Rank.RELEVANT and query is None:
+            raise UsageError("rank='relevant' needs a query; hand in what the decision is about")
+        instant = self._decision_instant(ticker, as_of)[0]
+        if chosen is Rank.RELEVANT:
+            return self.finder.recall(ticker, instant, query or "", explain=explain)
         return recall(
             self.journal,
             ticker,
-            self._decision_instant(ticker, as_of)[0],
+            instant,
             same_ticker=self.settings.same_ticker,
             cross_ticker=self.settings.cross_ticker,
             budget=self.settings.budget,
+            explain=explain,
         )
 
     def record(
@@ -209,7 +246,8 @@ class Memory:
             date: the date of the decision, in the zone of the ticker's exchange.
             text: what was decided, and why.
             rating: by default read from the text; a text that clearly gives none is
-                stored as unrated.
+                stored as unrated. A text that clearly gives another is told in a
+                warning, and what it says is kept.
             agent: who decided.
             horizon: sessions to hold; the settings' first by default.
             decided_at: the instant, if it is known better than the date and the clock tell.
@@ -217,7 +255,7 @@ class Memory:
             recalled_as_of: the instant that this recall used, where ids are handed in.
             cited: ids of the memories that it names.
             on_conflict: what to do if the date, ticker and agent stand with another text.
-            extra: further JSON values to keep with it.
+            extra: further JSON values to keep with it, such as the name of a model.
 
         Raises:
             UsageError: an argument cannot be; nothing was written.
@@ -233,6 +271,8 @@ class Memory:
             if given > now:
                 raise UsageError(f"decided_at {given} is later than the clock, {now}")
             instant, date_only = given, False
+        said = _rating_of(text)
+        rated = said if rating is None else _choice(Rating, rating, "rating")
         closes = self._entry_close(ticker, instant)
         flags = ("date_only",) * date_only + ("late",) * (now >= closes)
         decision = Decision(
@@ -240,7 +280,7 @@ class Memory:
             date=day,
             ticker=ticker,
             text=text,
-            rating=_rating_of(text) if rating is None else _choice(Rating, rating, "rating"),
+            rating=rated,
             agent=_agent(agent),
             decided_at=instant,
             recorded_at=now,
@@ -249,7 +289,7 @@ class Memory:
             recalled_as_of=_recalled_as_of(recalled, recalled_as_of),
             cited=_ids(cited),
             flags=flags,
-            extra=_with_horizon(text, extra or {}),
+            extra=_extra(text, said if said is not rated else None, extra or {}),
         )
         entry, stored = self.journal.append(
             decision,
@@ -269,6 +309,8 @@ class Memory:
                 f"the text states a horizon of some {stated} sessions, and is judged after "
                 f"{horizon}; record it with a horizon of its own"
             )
+        if told := conflict(entry):
+            yield f"{entry.ticker} {entry.date} contradicts itself: {told}"
         if self.settings.benchmark is None and (unknown := unknown_market(entry.ticker)):
             yield unknown
 
@@ -576,7 +618,7 @@ class Memory:
             as_of: as they stood then; now by default.
             archived: whether to look into the archive too.
         """
-        wanted = None if ticker is None else MARKET if ticker == MARKET else check_ticker(ticker)
+        wanted = _ticker(ticker)
         state = None if status is None else _choice(Status, status, "status")
         entries: Iterable[Entry] = self.journal.entries(archived=archived)
         now = self._now()
@@ -591,6 +633,53 @@ class Memory:
             if (wanted is None or entry.ticker == wanted)
             and (state is None or entry.status is state)
         ]
+
+    def search(
+        self,
+        query: str = "",
+        *,
+        ticker: str | None = None,
+        where: Mapping[str, Any] | None = None,
+        since: Date | str | None = None,
+        until: Date | str | None = None,
+        as_of: AsOf = None,
+        limit: int | None = 20,
+        archived: bool = True,
+    ) -> list[Entry]:
+        """The entries whose texts hold all the words of a query, the newest first.
+
+        Where no entry holds all of them: those that hold the most, by how rare the words
+        are. Looked into are decision, lesson, note, tags and ticker, each as it stood.
+
+        Args:
+            query: words in any script, and phrases in quotation marks; whatever else is in
+                it is mere text. An empty one finds everything that the rest lets through.
+            ticker: only this one.
+            where: only what passes this filter, see :mod:`tradmem.filters`.
+            since: only what carries this date or a later one.
+            until: only what carries this date or an earlier one.
+            as_of: as the entries stood then; now by default.
+            limit: at most this many; None for all.
+            archived: whether to look into the archive too.
+
+        Raises:
+            UsageError: no such ticker or date, or a filter that cannot be.
+        """
+        now, test = self._now(), entry_test(where)
+        found = search(
+            self.finder.index,
+            query,
+            as_of=None if as_of is None else as_instant(as_of, now),
+            limit=limit,
+            accepts=accepting(
+                ticker=_ticker(ticker),
+                since=None if since is None else parse_date(since),
+                until=None if until is None else parse_date(until),
+                archived=archived,
+            ),
+            passes=lambda entry: test(entry.by(now)),
+        )
+        return [entry.by(now) for entry in found.entries]
 
     def track(
         self,
@@ -664,7 +753,8 @@ class Memory:
     def _entry(self, entry_id: str) -> Entry:
         entry = self.get(entry_id)
         if entry is None:
-            raise UnknownEntry(f"no entry has the id {entry_id}; `tradmem log` lists them")
+            short = " (write four characters or more)" * (len(entry_id) < _SHORTEST_PREFIX)
+            raise UnknownEntry(f"no entry has the id {entry_id}{short}; `tradmem log` lists them")
         return entry
 
     def _decision_instant(self, ticker: str, as_of: AsOf) -> tuple[datetime, bool]:
@@ -697,6 +787,10 @@ class Memory:
             return entry.recorded.known_at
 
 
+def _ticker(name: str | None) -> str | None:
+    return name if name in (None, MARKET) else check_ticker(str(name))
+
+
 def _agent(name: str) -> str:
     if len(name) > _AGENT_LENGTH or not name.isprintable() or "|" in name:
         raise UsageError(
@@ -714,9 +808,22 @@ def _recalled_as_of(
     return parse_instant(given) if isinstance(given, str) else given and utc(given)
 
 
-def _with_horizon(text: str, extra: Mapping[str, Any]) -> dict[str, Any]:
-    stated = stated_horizon(text)
-    return dict(extra) if stated is None else {"stated_horizon": stated, **extra}
+def _extra(text: str, said: Rating | None, given: Mapping[str, Any]) -> dict[str, Any]:
+    """What is kept beside a decision: what its text states otherwise, and what was given.
+
+    Raises:
+        UsageError: what was given is no JSON, or has a name that the ledger uses itself.
+    """
+    stated = {"stated_horizon": stated_horizon(text), RATING: said and said.value}
+    out = {name: value for name, value in stated.items() if value is not None}
+    for name, value in given.items():
+        if name in RESERVED:
+            raise UsageError(f"extra cannot hold {name!r}, a name that every entry has itself")
+        try:
+            json.dumps({name: value}, allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise UsageError(f"extra holds {name!r}, which is no JSON value: {error}") from error
+    return out | dict(given)
 
 
 def _rating_of(text: str) -> Rating | None:

@@ -522,8 +522,8 @@ def fold(
 ) -> Entry | None:
     """What an entry is: its decision and those of its additions that were known by ``as_of``.
 
-    A lesson stands until the verdict that it was written for changes: then the entry
-    is settled again, and due for another.
+    A lesson stands until another outcome comes, or an edit by hand turns its verdict: then
+    the entry is settled again, and due for another.
 
     Args:
         recorded: what was recorded.
@@ -659,7 +659,7 @@ class _State:
         self.outcomes[outcome.horizon] = outcome
         if outcome.horizon != self.primary:
             return
-        if self.reflection and before:
+        if self.reflection and before and "edited" in outcome.flags:
             verdicts = {o.verdict(recorded.rating, recorded.ticker) for o in (before, outcome)}
             if len(verdicts) == 1:
                 self.status = Status.RESOLVED

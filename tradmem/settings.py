@@ -3,9 +3,13 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
+from enum import StrEnum
+from math import inf
 from pathlib import Path
 
 from tradmem.errors import UsageError
+from tradmem.lessons.parts import DEFAULT_WEIGHTS, PartName, Rank
 
 DEFAULT_LOG = "logs/memory.md"
 MAX_HORIZON = 2520  # ten years of sessions
@@ -13,11 +17,29 @@ MAX_HORIZON = 2520  # ten years of sessions
 
 def default_cache() -> Path:
     """Where closes are kept: ``TRADMEM_CACHE``, else the user's own folder for caches."""
-    if named := os.environ.get("TRADMEM_CACHE"):
-        return Path(named)
-    from platformdirs import user_cache_path  # noqa: PLC0415 - asked for with Yahoo's closes only
+    named = os.environ.get("TRADMEM_CACHE")
+    return Path(named) if named else _user_cache() / "prices"
 
-    return user_cache_path("tradmem", appauthor=False) / "prices"
+
+def default_vectors() -> Path:
+    """Where vectors are kept: below ``TRADMEM_CACHE``, else the user's own folder for caches."""
+    named = os.environ.get("TRADMEM_CACHE")
+    return (Path(named) if named else _user_cache()) / "vectors"
+
+
+def _user_cache() -> Path:
+    from platformdirs import user_cache_path  # noqa: PLC0415 - few commands keep anything
+
+    return user_cache_path("tradmem", appauthor=False)
+
+
+class Embeddings(StrEnum):
+    """Where the vectors of texts come from."""
+
+    AUTO = "auto"
+    NONE = "none"
+    WORDLLAMA = "wordllama"
+    OPENAI = "openai"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +55,17 @@ class Settings:
         same_ticker: memories of the ticker itself that a recall shows.
         cross_ticker: memories of other tickers that it shows.
         budget: characters of a recall's text at most.
+        rank: how a recall chooses: ``plain`` (the newest) or ``relevant`` (what has the most
+            to do with the query that it is given).
+        weights: what each part of a relevance adds to the score, see
+            :data:`tradmem.lessons.parts.DEFAULT_WEIGHTS`; those not named stay as they are.
+        half_life: days after which the recency of a memory is half of what it was.
+        embeddings: where the vectors of texts come from: ``wordllama`` (the extra
+            ``semantic``), ``openai`` (any compatible server, see ``TRADMEM_EMBEDDING_MODEL``),
+            ``none``, or ``auto``: wordllama where it is installed.
         related: memories that a reflector may see beside a decision.
+        vectors: the folder in which vectors are kept that cost something; None for one
+            below ``TRADMEM_CACHE``, else in the user's own folder for caches.
         cache: the folder in which closes from Yahoo are kept; by default ``TRADMEM_CACHE``,
             else the user's own folder for caches.
 
@@ -48,6 +80,11 @@ class Settings:
     same_ticker: int = 5
     cross_ticker: int = 3
     budget: int = 8000
+    rank: str = Rank.PLAIN
+    weights: Mapping[str, float] = field(default_factory=lambda: DEFAULT_WEIGHTS)
+    half_life: float = 90.0
+    embeddings: str = Embeddings.AUTO
+    vectors: Path | None = None
     related: int = 10
     cache: Path = field(default_factory=default_cache)
 
@@ -61,6 +98,32 @@ class Settings:
                 raise UsageError(f"{name} is {getattr(self, name)}; it cannot be below 0")
         if self.max_resolved is not None and self.max_resolved < 0:
             raise UsageError(f"max_resolved is {self.max_resolved}; it cannot be below 0")
+        for name, kind in (("rank", Rank), ("embeddings", Embeddings)):
+            if getattr(self, name) not in list(kind):
+                choices = ", ".join(kind)
+                raise UsageError(f"{name} is {getattr(self, name)!r}; choose one of {choices}")
+        if not _is_amount(self.half_life) or self.half_life == 0:
+            raise UsageError(f"half_life is {self.half_life!r}; it is a number of days above 0")
+        object.__setattr__(self, "weights", check_weights(self.weights))
+
+
+def check_weights(weights: Mapping[str, float]) -> Mapping[str, float]:
+    """All weights of a relevance, those that are named and the default ones.
+
+    Raises:
+        UsageError: there is no such part, or a weight is no number from 0 on.
+    """
+    for name, weight in weights.items():
+        if name not in DEFAULT_WEIGHTS:
+            nearest = get_close_matches(str(name), list(DEFAULT_WEIGHTS), n=1, cutoff=0)[0]
+            raise UsageError(f"a relevance has no part {name!r}; the nearest is {nearest}")
+        if not _is_amount(weight):
+            raise UsageError(f"the weight of {name} is {weight!r}; it is a number from 0 on")
+    return DEFAULT_WEIGHTS | {PartName(name): weights[name] for name in weights}
+
+
+def _is_amount(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < inf
 
 
 def check_horizon(horizon: int) -> int:

@@ -1,7 +1,8 @@
 """Every benchmark, one table after the other."""
 
-from tests.bench import journal, resolve
+from tests.bench import journal, recall, resolve
 
 if __name__ == "__main__":
     journal.main()
     resolve.main()
+    recall.main()

@@ -2,7 +2,7 @@
 
 from tradmem.cli.group import Group, Lazy
 
-_DAILY, _LOOK, _TRY = "Every day", "Look and check", "Try it"
+_DAILY, _LOOK, _GOVERN, _TRY = "Every day", "Look and check", "Keep in order", "Try it"
 
 # Each with the first sentence of its own help, so that `--help` loads none of them.
 COMMANDS = {
@@ -12,13 +12,20 @@ COMMANDS = {
     "resolve": Lazy("resolve", "Settle what has come due, and write the lessons.", _DAILY),
     "recall": Lazy("recall", "Print what the next decision on a ticker should see.", _DAILY),
     "note": Lazy("record", "Store a lesson or a remark of your own.", _DAILY),
-    "forget": Lazy("record", "Hide an entry from recall.", _DAILY),
     "log": Lazy("log", "List decisions, the newest first.", _LOOK),
+    "search": Lazy("search", "Find the entries that hold some words, the newest first.", _LOOK),
     "show": Lazy("show", "Show an entry with all that became of it.", _LOOK),
     "status": Lazy("status", "Say what is pending, and what needs a person.", _LOOK),
     "stats": Lazy("stats", "Say how often the decisions were right, and how sure that is.", _LOOK),
     "doctor": Lazy("doctor", "Say whether prices, the log and a model answer.", _LOOK),
+    "history": Lazy("history", "Print everything that ever happened to an entry.", _LOOK),
     "check": Lazy("check", "Find what is wrong in the log file.", _LOOK),
+    "audit": Lazy("audit", "Prove that no decision saw what was not known yet.", _LOOK),
+    "forget": Lazy("govern", "Hide an entry from recall.", _GOVERN),
+    "expire": Lazy("govern", "Hide an entry from recall from an instant on.", _GOVERN),
+    "supersede": Lazy("govern", "Let one entry stand in another one's place.", _GOVERN),
+    "undo": Lazy("govern", "Take back the latest act on an entry.", _GOVERN),
+    "consolidate": Lazy("govern", "Let one note stand for lessons that say the same.", _GOVERN),
 }
 
 cli = Group(

@@ -5,8 +5,10 @@ from datetime import date, datetime
 
 from tradmem.cli.layout import Cell, Column, one_line, table
 from tradmem.cli.words import counted, minute
+from tradmem.history import BY_HAND, Event, own_events, told_of, who_did
 from tradmem.journal.tagline import percent
-from tradmem.model import Act, Entry, Outcome, Rating, band_or_default
+from tradmem.model import Act, Entry, Outcome, Rating, Status, band_or_default, in_force
+from tradmem.stated import conflict
 
 _INDENT = "  "
 _LEGS = (
@@ -46,11 +48,12 @@ def facts(entry: Entry, due: datetime | None = None) -> Iterator[str]:
     made_at = recorded.recorded_at if recorded.is_note else recorded.decided_at
     by_date = ", by its date alone" if "date_only" in recorded.flags else ""
     is_late = "late" in recorded.flags
-    forgotten = [a.data.get("reason") for a in entry.additions if a.kind == Act.FORGET]
     known = {
         "Noted" if recorded.is_note else "Decided": minute(made_at) + by_date if made_at else "",
         "Late": "recorded after the close at which it enters" if is_late else "",
         "Agent": recorded.agent,
+        "Model": _model(entry),
+        "Conflict": conflict(entry),
         "Revision": str(recorded.revision or ""),
         "Horizon": counted(recorded.horizon, "session") if recorded.horizon else "",
         "Due": minute(due) if due else "",
@@ -58,13 +61,39 @@ def facts(entry: Entry, due: datetime | None = None) -> Iterator[str]:
         "Builds on": ", ".join(entry.links),
         "Tags": ", ".join(entry.tags),
         "Edited": ", ".join(entry.edited) + ", by hand in the file" if entry.edited else "",
-        "Given up": entry.reason,
-        "Forgotten": str(forgotten[-1] or "no reason given") if forgotten else "",
+        "Forgotten": _why(entry, Act.FORGET) if entry.forgotten else "",
+        "Superseded": _why(entry, Act.SUPERSEDE) if entry.superseded_by else "",
+        "Valid until": _end(entry),
+        "Given up": entry.reason if entry.status is Status.UNRESOLVABLE else "",
         "Archived": "it stands in the archive" if entry.archived else "",
     }
     for name, text in known.items():
         if text:
             yield _fact(name, text)
+
+
+def _model(entry: Entry) -> str:
+    """Which model decided, and up to when it may have known."""
+    extra = entry.recorded.extra
+    cutoff = f", trained up to {extra['cutoff']}" if extra.get("cutoff") else ""
+    return f"{extra['model']}{cutoff}" if extra.get("model") else ""
+
+
+def _why(entry: Entry, kind: Act) -> str:
+    """The latest act of a kind that is in force: what it says, why, and whose it is."""
+    acts = [act for act in in_force(entry.additions) if act.kind == kind]
+    if not acts:
+        return ""
+    who = who_did(acts[-1])
+    told = told_of(acts[-1]) or "no reason given"
+    return f"{told} ({who})" if who else told
+
+
+def _end(entry: Entry) -> str:
+    if entry.valid_until is None:
+        return ""
+    passed = ", which has passed" if entry.expired else ""
+    return minute(entry.valid_until) + passed
 
 
 def outcome_lines(entry: Entry, outcome: Outcome, room: int) -> Iterator[str]:
@@ -129,33 +158,30 @@ def _judged(entry: Entry, outcome: Outcome) -> str:
 
 
 def history(entry: Entry) -> Iterator[str]:
-    """What was added to an entry, in the order of the log."""
-    recorded = entry.recorded
-    stamp = recorded.recorded_at or recorded.decided_at
-    yield _event(minute(stamp) if stamp else str(entry.date), "recorded")
-    for addition in entry.additions:
-        when = minute(addition.at) if addition.at else "by hand"
-        told = _ACTS.get(addition.kind, addition.kind)
-        if addition.outcome:
-            told = f"outcome {percent(addition.outcome.raw_return)}"
-            if addition.outcome.alpha is not None:
-                told += f", alpha {percent(addition.outcome.alpha)}"
-        reason = str(addition.data.get("reason", ""))
-        yield _event(when, f"{told}: {reason}" if reason else told)
+    """What was added to an entry, in the order of the log; texts stand elsewhere."""
+    for event in own_events(entry):
+        when = minute(event.at) if event.at else BY_HAND
+        is_told = event.text and event.kind not in (Act.REFLECTION, Act.REMARK)
+        told = f"{word_of(event)}: {event.text}" if is_told else word_of(event)
+        yield f"{_INDENT}{when:<20}  {one_line(told)}"
 
 
-_ACTS: dict[str, str] = {
+_WORDS: dict[str, str] = {
     Act.REFLECTION: "lesson written",
     Act.UNRESOLVABLE: "given up",
     Act.REOPEN: "asked for a new outcome",
-    Act.REMARK: "remark",
-    Act.FORGET: "hidden from recall",
+    Act.FORGET: "forgotten",
+    Act.EXPIRE: "given an end",
+    Act.SUPERSEDE: "superseded",
+    Act.UNDO: "undone",
 }
 
 
-def _event(when: str, what: str) -> str:
-    return f"{_INDENT}{when:<20}  {one_line(what)}"
+def word_of(event: Event) -> str:
+    """What happened, in a word or two."""
+    word = _WORDS.get(event.kind, event.kind)
+    return f"{word} (undone since)" if event.undone else word
 
 
 def _fact(name: str, text: str) -> str:
-    return f"{_INDENT}{name:<10}  {one_line(text)}"
+    return f"{_INDENT}{name:<11}  {one_line(text)}"

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
-from datetime import date, timedelta
+from datetime import date
 from typing import Any
 
 import click
@@ -11,13 +11,12 @@ from tradmem.cli import options
 from tradmem.cli.listing import entry_lines
 from tradmem.cli.opening import is_there, now, open_journal
 from tradmem.cli.output import say, width, write, write_csv, write_json
-from tradmem.clock import as_instant, parse_date
+from tradmem.clock import as_instant
 from tradmem.errors import UsageError
 from tradmem.journal.tagline import UNRATED
 from tradmem.model import MARKET, Entry, Rating, Status, Verdict, check_ticker
 
 _SHOWN = 20  # lines that a screen holds beside what was typed
-_BACK = re.compile(r"([0-9]{1,4})([dw])\Z")
 _Test = Callable[[Entry], bool]
 
 
@@ -102,9 +101,9 @@ def _select(
     journal = open_journal(log)
     tests = list(_tests(now().date(), **filters))
     if limit and not tests and as_of is None:
-        found = journal.latest(limit + 1)[::-1]
+        found = [entry.by(now()) for entry in journal.latest(limit + 1)[::-1]]
     else:
-        found = journal.entries()[::-1]
+        found = [entry.by(now()) for entry in journal.entries()[::-1]]
         if as_of is not None:
             instant = as_instant(as_of, now())
             found = [then for entry in found if (then := entry.at(instant))]
@@ -142,10 +141,10 @@ def _tests(
     if agent:
         tests.append(lambda entry: entry.agent in agent)
     if since:
-        first = _day(since, today)
+        first = options.day(since, today)
         tests.append(lambda entry: entry.date >= first)
     if until:
-        last = _day(until, today)
+        last = options.day(until, today)
         tests.append(lambda entry: entry.date <= last)
     if grep:
         pattern = _pattern(grep)
@@ -155,14 +154,6 @@ def _tests(
 
 def _texts(entry: Entry) -> tuple[str, ...]:
     return (entry.decision, entry.reflection, entry.note, entry.reason)
-
-
-def _day(text: str, today: date) -> date:
-    """A date, or so many days or weeks before today."""
-    found = _BACK.match(text)
-    if found:
-        return today - timedelta(days=int(found[1]) * (7 if found[2] == "w" else 1))
-    return parse_date(text)
 
 
 def _pattern(text: str) -> re.Pattern[str]:

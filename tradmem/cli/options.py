@@ -1,7 +1,11 @@
 """Options that several commands share, one decorator each."""
 
+import re
+from datetime import date, timedelta
+
 import click
 
+from tradmem.clock import parse_date
 from tradmem.settings import DEFAULT_LOG
 
 log = click.option(
@@ -13,6 +17,31 @@ log = click.option(
     show_default=True,
     help="The log file.",
 )
+
+
+def _login() -> str:
+    """Who is logged in; empty where the system does not know."""
+    from getpass import getuser
+
+    try:
+        return getuser()
+    except (ImportError, KeyError, OSError):
+        return ""
+
+
+reason = click.option(
+    "--reason", required=True, metavar="TEXT", help="Why; it is kept with the entry."
+)
+actor = click.option(
+    "--actor",
+    metavar="NAME",
+    envvar="TRADMEM_ACTOR",
+    show_envvar=True,
+    default=_login,
+    show_default="your login name",
+    help="Who asks for it; kept with the entry.",
+)
+dry_run = click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON array of objects.")
 as_of = click.option(
     "--as-of",
@@ -35,7 +64,7 @@ reflector = click.option(
     show_envvar=True,
     default="auto",
     show_default=True,
-    help="Who writes the lessons; auto asks a model where a key is set.",
+    help="Who writes the lessons; auto asks a model where a key or a server is set.",
 )
 benchmark = click.option(
     "--benchmark",
@@ -44,3 +73,13 @@ benchmark = click.option(
     show_envvar=True,
     help="What returns are measured against; by default each market's own, or none.",
 )
+
+_BACK = re.compile(r"([0-9]{1,4})([dw])\Z")
+
+
+def day(text: str, today: date) -> date:
+    """A date, or so many days or weeks before today."""
+    found = _BACK.match(text)
+    if found:
+        return today - timedelta(days=int(found[1]) * (7 if found[2] == "w" else 1))
+    return parse_date(text)

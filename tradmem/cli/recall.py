@@ -1,29 +1,131 @@
 """``recall``: the text for the next prompt, exactly as a program would get it."""
 
+import sys
+from collections.abc import Iterator
+
 import click
 
 from tradmem.cli import options
+from tradmem.cli.layout import Cell, Column, one_line, table
 from tradmem.cli.opening import open_memory
-from tradmem.cli.output import say, write_exactly, write_json
-from tradmem.cli.words import minute
+from tradmem.cli.output import say, width, write, write_exactly, write_json
+from tradmem.cli.words import bold, called, counted, dim, minute, result, styled
+from tradmem.lessons.parts import Rank, Weighed
 from tradmem.rows import as_json as json_of
+
+_NEAR = 10  # memories that are not shown and are explained
+_INDENT = "  "
+_PARTS = (
+    Column(""),
+    Column("VALUE", right=True),
+    Column("WEIGHT", right=True),
+    Column("POINTS", right=True),
+    Column("FROM", least=20),
+)
 
 
 @click.command()
 @click.argument("ticker")
+@click.option(
+    "--rank",
+    type=click.Choice([rank.value for rank in Rank]),
+    help="What to choose: the newest (plain), or what has to do with --query (relevant).",
+)
+@click.option(
+    "--query", metavar="TEXT", help="What the decision is about; - reads it from standard input."
+)
+@click.option("--explain", is_flag=True, help="Say why each memory is shown or left out instead.")
 @options.log
 @options.as_of
 @options.as_json
-def recall(*, ticker: str, log: str, as_of: str | None, as_json: bool) -> None:
+def recall(
+    *,
+    ticker: str,
+    rank: str | None,
+    query: str | None,
+    explain: bool,
+    log: str,
+    as_of: str | None,
+    as_json: bool,
+) -> None:
     """Print what the next decision on a ticker should see.
 
     The text goes into a prompt as it is. A date in --as-of means the instant at which a
-    decision of that date was made. With --json, the memories that the text shows.
+    decision of that date was made. With --json, the memories that the text shows; with
+    --explain too, every memory that was looked at.
     """
-    found = open_memory(log).recall(ticker, as_of)
-    if as_json:
+    if query == "-":
+        query = sys.stdin.read()
+    if query is not None and rank is None:
+        rank = Rank.RELEVANT
+    found = open_memory(log).recall(ticker, as_of, rank=rank, query=query, explain=explain)
+    if explain and as_json:
+        write_json(_object(item) for item in found.explained)
+    elif explain:
+        for line in _lines(found.explained, width()):
+            write(line)
+    elif as_json:
         write_json(json_of(entry) for entry in found.memories)
     else:
         write_exactly(found.text)
+    for remark in found.remarks:
+        say(remark)
     if not found.memories:
         say(f"nothing to recall on {found.ticker} in {log} as of {minute(found.as_of)}")
+
+
+def _lines(explained: tuple[Weighed, ...], room: int) -> Iterator[str]:
+    """Each memory with the parts of its score, those that are shown first."""
+    shown = [item for item in explained if item.is_shown]
+    others = [item for item in explained if not item.is_shown]
+    for title, items in (("Shown", shown), ("Left out", others[:_NEAR])):
+        if items:
+            yield bold(title)
+        for item in items:
+            yield from _account(item, room)
+    if len(others) > _NEAR:
+        more = counted(len(others) - _NEAR, "memory", "memories")
+        yield dim(f"and {more} with lower scores; --json tells of them all")
+
+
+def _account(item: Weighed, room: int) -> Iterator[str]:
+    entry = item.entry
+    head = f"{entry.date} {entry.ticker} {called(entry)}"
+    state = "" if entry.recorded.is_note else result(entry)
+    yield _INDENT + styled([head, state, dim(entry.id)]) + f"  {one_line(item.reason)}"
+    if not item.parts:
+        return
+    rows = [
+        [
+            Cell(part.name),
+            Cell(f"{part.value:.4f}"),
+            Cell(f"{part.weight:g}"),
+            Cell(f"{part.points:.4f}"),
+            Cell(part.detail),
+        ]
+        for part in item.parts
+    ]
+    rows.append([Cell("score"), Cell(""), Cell(""), Cell(f"{item.score:.4f}"), Cell("")])
+    for line in table(_PARTS, rows, room - 2 * len(_INDENT)):
+        yield 2 * _INDENT + line
+
+
+def _object(item: Weighed) -> dict[str, object]:
+    return {
+        "id": item.entry.id,
+        "date": item.entry.date.isoformat(),
+        "ticker": item.entry.ticker,
+        "is_shown": item.is_shown,
+        "reason": item.reason,
+        "score": item.score,
+        "parts": [
+            {
+                "name": part.name,
+                "value": part.value,
+                "weight": part.weight,
+                "points": part.points,
+                "detail": part.detail,
+            }
+            for part in item.parts
+        ],
+    }

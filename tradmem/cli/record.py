@@ -1,4 +1,4 @@
-"""``record``, ``note`` and ``forget``: what people and programs put into the memory."""
+"""``record`` and ``note``: what people and programs put into the memory."""
 
 import sys
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ import click
 from tradmem.cli import options
 from tradmem.cli.opening import now, open_memory
 from tradmem.cli.output import say, write, write_json
-from tradmem.cli.words import called, result, styled
+from tradmem.cli.words import done_line
 from tradmem.errors import UnknownEntry, UsageError
 from tradmem.journal.base import Stored
 from tradmem.memory import Memory
@@ -89,6 +89,7 @@ def record(
 @_file
 @click.option("--ticker", metavar="TICKER", help="Whom it is about; the whole market by default.")
 @click.option("--date", metavar="DATE", help="The date that it carries; today by default.")
+@click.option("--valid-until", metavar="WHEN", help="When recall leaves it out again.")
 @options.log
 @options.as_json
 def note(
@@ -97,33 +98,18 @@ def note(
     file: str | None,
     ticker: str | None,
     date: str | None,
+    valid_until: str | None,
     log: str,
     as_json: bool,
 ) -> None:
     """Store a lesson or a remark of your own.
 
-    Recall shows it from now on, never to a decision of the past.
+    Recall shows it from now on, never to a decision of the past. --valid-until takes a
+    date, whose last instant in UTC is meant, or an instant.
     """
-    done = open_memory(log).note(read_text(text, file), ticker=ticker, date=date)
+    body = read_text(text, file)
+    done = open_memory(log).note(body, ticker=ticker, date=date, valid_until=valid_until)
     _print_stored(done.entry, done.status, as_json=as_json)
-
-
-@click.command()
-@click.argument("entry_id", metavar="ID")
-@click.option("--reason", required=True, metavar="TEXT", help="Why; it is kept with the entry.")
-@click.option("--actor", default="", metavar="NAME", help="Who asks for it.")
-@options.log
-@options.as_json
-def forget(*, entry_id: str, reason: str, actor: str, log: str, as_json: bool) -> None:
-    """Hide an entry from recall.
-
-    It stays in the file and in statistics. ID may be the beginning of one.
-    """
-    entry = open_memory(log).forget(entry_id, reason=reason, actor=actor)
-    if as_json:
-        write_json([json_of(entry)])
-    else:
-        write(_line("forgotten", entry))
 
 
 def read_text(text: str | None, file: str | None) -> str:
@@ -182,18 +168,16 @@ def _print_stored(entry: Entry, stored: Stored, *, as_json: bool) -> None:
     if as_json:
         write_json([json_of(entry) | {"stored": str(stored)}])
     else:
-        write(_line(str(stored), entry))
-
-
-def _line(done: str, entry: Entry) -> str:
-    words = f"{done}  {entry.date}  {entry.ticker}  {called(entry)}"
-    return styled([words, result(entry) if not entry.recorded.is_note else "", entry.id])
+        write(done_line(str(stored), entry))
 
 
 def _warn(entry: Entry, stored: Stored) -> None:
     """What the person who records should know, and could otherwise miss."""
     if stored is Stored.KEPT:
-        say(f"{entry.id} stands with another text or rating; --on-conflict revise replaces it")
+        say(
+            f"{entry.id} stands with another text or rating; until its entry session closes, "
+            "--on-conflict revise replaces it"
+        )
     elif entry.rating is None:
         names = ", ".join(rating.value for rating in Rating)
         say(f"{entry.id} is unrated: its text gives no clear rating; --rating takes {names}")

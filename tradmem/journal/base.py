@@ -6,9 +6,10 @@ from dataclasses import replace
 from datetime import date as Date  # noqa: N812 - `date` is the name of a field elsewhere
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
+from typing import Any, Protocol
 
 from tradmem.errors import ConflictError
+from tradmem.journal.passages import Changes
 from tradmem.journal.text import clean
 from tradmem.journal.verdicts import Counts
 from tradmem.model import Addition, Decision, Entry, Problem, entry_id, note_id
@@ -132,8 +133,28 @@ class Journal(Protocol):
     def counts(self, ticker: str, as_of: datetime) -> tuple[Counts, ...]:
         """The verdicts on a ticker that were known by an instant, archived ones too.
 
-        One for each horizon that has any, the shortest first. Forgotten entries count,
+        One for each horizon that has any, the shortest first. Hidden entries count,
         replaced revisions do not.
+        """
+        ...
+
+    def passages(self, mark: Any = None) -> Changes:
+        """The texts of the entries that are new or were changed since a mark, or of all.
+
+        Of an entry in the log and its archive the log's; replaced revisions too. What has
+        not changed may come again.
+
+        Args:
+            mark: of the last :class:`~tradmem.journal.passages.Changes`, of this journal.
+        """
+        ...
+
+    def get_all(self, ids: Iterable[str], *, replaced: bool = True) -> dict[str, Entry]:
+        """The entries with some ids, as far as they are there, in the order of the ids.
+
+        Args:
+            ids: 12 hex digits each.
+            replaced: whether those for which a later revision stands are wanted too.
         """
         ...
 

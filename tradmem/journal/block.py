@@ -35,6 +35,7 @@ _SECTION = re.compile(r"^(DECISION|REFLECTION|NOTE):[ \t\r]*$", re.MULTILINE)
 _CONFLICT = re.compile(r"^(?:<<<<<<<|>>>>>>>) ", re.MULTILINE)
 _TAG_IN_TEXT = re.compile(r"(?<!\\)\[[0-9]{4}-[0-9]{2}-[0-9]{2} \|")
 _TAG_AT_LINE = re.compile(r"^\[[0-9]{4}-[0-9]{2}-[0-9]{2} \|", re.MULTILINE)
+_ID_IN_LINE = re.compile(r'<!-- tradmem: \{"v":1,"id":"([0-9a-f]{12})"')
 _LEADING_NULS = re.compile("^\x00+", re.MULTILINE)
 _TORN_START = re.compile(
     r"\[(?:[0-9]{1,4}(?:-[0-9]{0,2}(?:-[0-9]{0,2}(?: .*)?)?)?)?\Z|<!-- tradmem:"
@@ -158,6 +159,8 @@ def _read_ledger(lines: Sequence[str]) -> _Ledger:
                 ledger.identity, ledger.was = read_identity(data)
         except UsageError as error:
             ledger.faults.append(str(error))
+            if not ledger.identity and (found := _ID_IN_LINE.match(line)):
+                ledger.identity = {"id": found[1]}  # the id stands, whatever befell the rest
     return ledger
 
 

@@ -52,8 +52,6 @@ def check_regular(action: str, path: Path) -> None:
         return
     except OSError as error:
         refuse(action, path, error)
-    except ValueError as error:
-        raise LogError(f"cannot {action} {str(path)!r}: {error}; {_HINT[action]}") from error
     if stat.S_ISDIR(kind):
         raise LogError(f"cannot {action} {path}: it is a folder; name a file in it")
     if not stat.S_ISREG(kind):

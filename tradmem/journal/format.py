@@ -158,7 +158,10 @@ def amend(
     lines[body_end:body_end] = _as_lines(_sections(additions), carriage)
     ledger = _ledger_lines([*reading.typed, *additions])
     lines[ledger_end:ledger_end] = [line.encode() + carriage for line in ledger]
-    return b"\n".join(lines), after
+    amended = b"\n".join(lines)
+    now = read_block(amended, archived=archived).entry  # with what a person edited in it
+    assert now is not None
+    return amended, now
 
 
 def _after_text(lines: Sequence[bytes], end: int) -> int:

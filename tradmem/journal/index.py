@@ -18,6 +18,7 @@ from tradmem.journal.base import is_replaced, newest_revisions
 from tradmem.journal.block import read_block
 from tradmem.journal.format import check_encoding
 from tradmem.journal.glance import glance
+from tradmem.journal.passages import Passage, glimpse, passage_of
 from tradmem.journal.tally import Judgement, judgements
 from tradmem.model import Entry, Status
 
@@ -54,6 +55,7 @@ class Index:
         ids: of each block's entry; empty if it holds none.
         starts: where each block begins, in bytes; ``end`` is where the last one ends.
         repeats: blocks whose entry stands earlier in the file.
+        touched: blocks that were added to since the file was read, in that order.
         newline: the majority's style.
     """
 
@@ -69,6 +71,7 @@ class Index:
         self.end = 0
         self.size = 0
         self.repeats: set[int] = set()
+        self.touched: list[int] = []
         self.newline = b"\n"
         self._lines: tuple[int, ...] = ()  # CRLF and all of whole blocks, where any are CRLF
         self._stamp: tuple[int, ...] = ()
@@ -110,11 +113,11 @@ class Index:
             return False
 
     def _last_stands(self, descriptor: int) -> bool:
-        return _read(descriptor, self.size - len(self._last), len(self._last)) == self._last
+        return self._read(descriptor, self.size - len(self._last), len(self._last)) == self._last
 
     def _remember(self, descriptor: int, stamp: tuple[int, ...]) -> None:
         self.size = stamp[-1]
-        self._last = _read(descriptor, max(0, self.size - _TAIL), min(self.size, _TAIL))
+        self._last = self._read(descriptor, max(0, self.size - _TAIL), min(self.size, _TAIL))
         self._stamp, self._is_young = stamp, _is_young(stamp)
 
     def _scan(self, descriptor: int, size: int) -> None:
@@ -124,7 +127,7 @@ class Index:
         parsed at once. This loop is what opening a large log costs.
         """
         base, first = self.end, len(self.tags)
-        data = _read(descriptor, base, size - base)
+        data = self._read(descriptor, base, size - base)
         if base == 0:
             check_encoding(data, str(self.path))
         tags, ids, starts = self.tags, self.ids, self.starts
@@ -153,7 +156,7 @@ class Index:
             self._find_newline(descriptor, data, base)
 
     def _find_newline(self, descriptor: int, data: bytes, base: int) -> None:
-        crlf, lines = self._lines or (0, _read(descriptor, 0, base).count(b"\n"))
+        crlf, lines = self._lines or (0, self._read(descriptor, 0, base).count(b"\n"))
         end = self.end - base
         crlf += data.count(b"\r\n", 0, end)
         lines += data.count(b"\n", 0, end)
@@ -226,7 +229,8 @@ class Index:
                 self._by_day.setdefault((day, ticker), []).append(number)
             if self._unfinished is not None and self._may_be_due(number, data, base):
                 self._unfinished.add(number)
-            self._verdicts.pop(ticker, None)
+            for key in (b"", ticker):
+                self._verdicts.pop(key, None)
             if self.tags[number][-21:-11] != _KNOWN:
                 continue
             for key in (b"", ticker):
@@ -255,7 +259,7 @@ class Index:
             moved = [start + shift for start in self.starts[number + 1 : following + 1]]
             self.starts[number + 1 : following + 1] = moved
         self.end += shift
-        stamp = _stamp_of(os.fstat(descriptor))
+        stamp = _stamp_of(os.fstat(descriptor)) if descriptor >= 0 else (-1,)
         if stamp[-1] == self.size + shift and not self._lines:
             self._remember(descriptor, stamp)
         else:  # somebody was faster, or lines have to be counted again
@@ -264,6 +268,7 @@ class Index:
     def changed(self, entries: dict[int, Entry]) -> None:
         """Take over what some blocks are about to hold; ``forget`` it if that fails."""
         self._orders, self._by_day, self._verdicts = {}, None, {}
+        self.touched += entries
         for number, entry in entries.items():
             self.put(number, entry)
             self._judged.pop(number, None)
@@ -322,7 +327,7 @@ class Index:
     def unfinished(self, descriptor: int) -> list[Entry]:
         """The entries that are pending or settled and not replaced, in file order."""
         if self._unfinished is None:
-            data = _read(descriptor, 0, self.size)
+            data = self._read(descriptor, 0, self.size)
             self._unfinished = {
                 number
                 for number in range(len(self.tags))
@@ -413,6 +418,13 @@ class Index:
             self._entries[number] = read_block(raw, archived=self.archived).entry
         return self._entries[number]
 
+    def passage(self, descriptor: int, number: int) -> Passage | None:
+        """The text of a block's entry; None if it holds none after all."""
+        passage = glimpse(self.raw(descriptor, number), archived=self.archived)
+        if passage is None and (entry := self.entry(descriptor, number)):
+            passage = passage_of(entry)
+        return passage
+
     def has_entry(self, descriptor: int, name: bytes) -> bool:
         """Whether an entry with this id stands in the file."""
         number = self._by_id.get(name)
@@ -421,15 +433,15 @@ class Index:
     def raw(self, descriptor: int, number: int) -> bytes:
         """The bytes of a block."""
         start = self.starts[number]
-        return _read(descriptor, start, self._end_of(number) - start)
+        return self._read(descriptor, start, self._end_of(number) - start)
 
     def content(self, descriptor: int) -> bytes:
         """All bytes of the file."""
-        return _read(descriptor, 0, self.size)
+        return self._read(descriptor, 0, self.size)
 
     def tail(self, descriptor: int) -> bytes:
         """The text after the last delimiter."""
-        return _read(descriptor, self.end, self.size - self.end)
+        return self._read(descriptor, self.end, self.size - self.end)
 
     def latest(
         self, descriptor: int, limit: int, dropped: Callable[[str], bool] = lambda _: False
@@ -457,6 +469,12 @@ class Index:
             entry = self.entry(descriptor, number)
             if entry:
                 yield number, entry
+
+    def _read(self, descriptor: int, start: int, length: int) -> bytes:
+        try:
+            return _pread(descriptor, start, length)
+        except OSError as error:
+            files.refuse("read", self.path, error)
 
     def span(self, number: int) -> tuple[int, int]:
         """Where a block begins and ends, in bytes."""
@@ -497,7 +515,7 @@ def open_to_read(path: Path) -> int | None:
         files.refuse("read", path, error)
 
 
-def _read(descriptor: int, start: int, length: int) -> bytes:
+def _pread(descriptor: int, start: int, length: int) -> bytes:
     """Bytes of a file, fewer only where it ends."""
     if length <= 0:
         return b""

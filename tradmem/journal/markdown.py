@@ -11,9 +11,9 @@ from datetime import date as Date  # noqa: N812 - `date` is the name of a field 
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
-from tradmem.errors import LogBusy, LogError, UnknownEntry
+from tradmem.errors import LogBusy, LogError, UnknownEntry, UsageError
 from tradmem.journal import files
 from tradmem.journal.base import (
     MayRevise,
@@ -25,7 +25,9 @@ from tradmem.journal.base import (
 from tradmem.journal.block import fold_now, read_block
 from tradmem.journal.format import amend, opening, parse, render
 from tradmem.journal.index import Index, Verdicts, open_to_read
+from tradmem.journal.marks import Mark, changed_since, lost_since, mark_of
 from tradmem.journal.mending import mended
+from tradmem.journal.passages import Changes
 from tradmem.journal.rotation import choose, preamble, splice
 from tradmem.journal.selection import Wanted, select
 from tradmem.journal.tally import Tally
@@ -76,11 +78,11 @@ class _Held:
         index.refresh(descriptor)
         return descriptor
 
-    def reopen(self, index: Index) -> int | None:
+    def reopen(self, index: Index) -> int:
         """The descriptor of a file that we replaced, whose index follows from what we wrote."""
         self.close(index)
-        self._open[index] = descriptor = open_to_read(index.path)
-        return descriptor
+        self._open[index] = open_to_read(index.path)
+        return self.descriptor(index)
 
     def close(self, index: Index) -> None:
         """Close a file; some systems let nobody replace one that is open."""
@@ -116,6 +118,8 @@ class MarkdownJournal:
         timeout: float = 30,
     ) -> None:
         self.path = Path(path)
+        if "\0" in str(self.path):
+            raise UsageError(f"{str(self.path)!r} is no path; take the NUL out of it")
         self._absolute = self.path.absolute()
         self.max_resolved = max_resolved
         self.horizons = tuple(horizons)
@@ -248,14 +252,20 @@ class MarkdownJournal:
             index.changed(entries)
             moved = self._rotate(held, content, blocks) if index is self._log else set()
             self._replace(held, index, splice(index, content, blocks, moved))
-            now = held.reopen(index)
-            if moved or now is None:
+            if moved:
                 index.forget()
             else:
-                index.amended(now, growth)
+                self._follow(held, index, growth)
         except BaseException:
             index.forget()
             raise
+
+    def _follow(self, held: _Held, index: Index, growth: dict[int, int]) -> None:
+        """Let an index follow a rewrite; what fails here fails no write, for that is done."""
+        try:
+            index.amended(held.reopen(index), growth)
+        except LogError:
+            index.forget()
 
     def _content(self, held: _Held, index: Index) -> memoryview:
         """All bytes of a file, just as its index knows them."""
@@ -270,7 +280,6 @@ class MarkdownJournal:
         files.append(descriptor, data, index.path)
         if not files.has_name(descriptor, index.path):
             raise _OvertakenError
-        index.refresh(descriptor)
 
     def _replace(self, held: _Held, index: Index, pieces: Iterable[bytes | memoryview]) -> None:
         """Give a file new content, unless somebody else has changed it since we read it."""
@@ -451,6 +460,45 @@ class MarkdownJournal:
                     tally.add(judgements)
         self._tallies[ticker] = (found, tally)
         return tally
+
+    def passages(self, mark: Any = None) -> Changes:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        with self._reading() as held:
+            indexes = [*self._all_archives(held), self._log]
+            log = held.descriptor(self._log)
+
+            def is_in_log(name: bytes) -> bool:
+                return self._log.has_entry(log, name)
+
+            before: Mark = mark or {}
+            lost = lost_since(before, indexes)
+            wanted = changed_since(before, indexes)
+            wanted += [where for name in lost if (where := self._where(held, name))]
+            passages = {}
+            for index, number in wanted:
+                if number in index.repeats or (index.archived and is_in_log(index.ids[number])):
+                    continue
+                if passage := index.passage(held.descriptor(index), number):
+                    passages[passage.id] = passage
+            return Changes(
+                passages=list(passages.values()),
+                gone=[name for name in lost if name not in passages],
+                mark=mark_of(indexes),
+            )
+
+    def get_all(self, ids: Iterable[str], *, replaced: bool = True) -> dict[str, Entry]:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        found = {}
+        with self._reading() as held:
+            for name in ids:
+                where = self._where(held, name)
+                if where is None:
+                    continue
+                index, descriptor = where[0], held.descriptor(where[0])
+                entry = index.entry(descriptor, where[1])
+                if entry and (replaced or not index.is_replaced(descriptor, where[1])):
+                    found[name] = entry
+        return found
 
     def lessons(self) -> Mapping[str, str]:
         """See :class:`~tradmem.journal.base.Journal`."""
@@ -639,6 +687,8 @@ class MarkdownJournal:
 
     def _year(self, held: _Held, year: int) -> list[Index]:
         """The archive of a year, if it is there."""
+        if not self.archive_folder.is_dir():
+            return []
         index = self._archive(year)
         held.open(index)
         return [index] if held.is_there(index) else []

@@ -2,7 +2,7 @@
 
 import threading
 from bisect import bisect_left, insort
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import date as Date  # noqa: N812 - `date` is the name of a field elsewhere
@@ -21,6 +21,7 @@ from tradmem.journal.base import (
     place,
 )
 from tradmem.journal.block import fold_now
+from tradmem.journal.passages import Changes, passage_of
 from tradmem.journal.selection import Wanted, select
 from tradmem.journal.tally import SILENT, Tally, judgements
 from tradmem.journal.text import clean
@@ -42,6 +43,7 @@ class RamJournal:
         self._orders: dict[str, list[tuple[bytes, int]]] = {"": []}
         self._unfinished: dict[int, None] = {}
         self._tallies: dict[str, Tally] = {}
+        self._touched: list[int] = []
         self._lessons: dict[str, str] = {}
         self._threads = threading.RLock()
         self._resolver = threading.Lock()
@@ -68,6 +70,7 @@ class RamJournal:
             number = self._numbers[entry.id] = len(self._entries)
             self._entries.append(entry)
             self._days.setdefault((entry.date, entry.ticker), []).append(number)
+            self._touched.append(number)
             self._of_ticker.setdefault(entry.ticker, []).append(number)
             self._hear(entry.recorded.extra, entry.id)
             self._file(number, entry)
@@ -90,6 +93,7 @@ class RamJournal:
                     self._unfile(number, entry)
                     now = fold_now(entry.recorded, (*entry.additions, addition))
                     self._entries[number] = now
+                    self._touched.append(number)
                     self._hear(addition.data, name)
                     self._file(number, now)
                     if addition.kind not in SILENT:
@@ -214,6 +218,19 @@ class RamJournal:
                     for judgement in judgements(entry)
                 )
             return self._tallies[ticker].as_of(as_of)
+
+    def passages(self, mark: Any = None) -> Changes:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        with self._threads:
+            numbers = dict.fromkeys(self._touched[mark or 0 :])
+            found = [passage_of(self._entries[number]) for number in numbers]
+            return Changes(passages=found, mark=len(self._touched))
+
+    def get_all(self, ids: Iterable[str], *, replaced: bool = True) -> dict[str, Entry]:
+        """See :class:`~tradmem.journal.base.Journal`."""
+        with self._threads:
+            found = (self.get(name) for name in ids)
+            return {e.id: e for e in found if e and (replaced or not self._is_replaced(e))}
 
     def lessons(self) -> Mapping[str, str]:
         """See :class:`~tradmem.journal.base.Journal`."""

@@ -47,6 +47,12 @@ def tickers_in(
     return tuple(sorted(places, key=lambda ticker: (places[ticker], ticker)))
 
 
+def named_of(text: str, tickers: Iterable[str]) -> tuple[str, ...]:
+    """Which of some tickers a text names, as :func:`tickers_in` finds them."""
+    there = [t for t in tickers if t in text or any(n in text for n in COMPANIES.get(t, ()))]
+    return tuple(t for t in tickers_in(text, there) if t in there) if there else ()
+
+
 def names_in(text: str, ticker: str) -> tuple[str, ...]:
     """The company names that a text gives for a ticker: ``Tencent Holdings (0700.HK)``."""
     if f"{ticker})" not in text:

@@ -9,10 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
+from typing import NamedTuple
 
 from tradmem.journal.base import Journal
 from tradmem.journal.tagline import UNRATED, percent
 from tradmem.lessons.hits import line_of
+from tradmem.lessons.parts import Weighed
 from tradmem.lessons.reflect import lesson_hash
 from tradmem.model import MARKET, Entry, Status
 
@@ -23,6 +25,7 @@ _HEADING = (
 )
 _FENCE = re.compile(r"<(?=\s*/?\s*past_decisions)", re.IGNORECASE)
 _CUT = " …"
+OVER_BUDGET = "over the budget"
 _SHORTEST = 80  # characters of a decision below which it says nothing
 
 
@@ -44,6 +47,9 @@ class Recall:
         left_out: what the rule chose and the text does not show, with the reason.
         ticker: whose decision it is for.
         as_of: the instant that was used, aware UTC.
+        explained: where that was asked for, every memory that was looked at, and why it is
+            shown or not, the best first.
+        remarks: what a person should hear of, such as embeddings that were not to be had.
     """
 
     text: str
@@ -51,6 +57,8 @@ class Recall:
     left_out: tuple[LeftOut, ...]
     ticker: str
     as_of: datetime
+    explained: tuple[Weighed, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return self.text
@@ -62,11 +70,20 @@ class Recall:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Shown:
-    """A memory and how it is to be shown; ``times`` counts equal lessons."""
+class Shown:
+    """A memory and how it is to be shown.
+
+    Attributes:
+        entry: as it stood.
+        is_same: whether it is of the ticker itself.
+        worth: what is worth the least goes first where the budget is short.
+        times: how many lessons say the same.
+        decision: as much of it as is shown.
+    """
 
     entry: Entry
     is_same: bool
+    worth: float = 0.0
     times: int = 1
     decision: str = ""
 
@@ -79,6 +96,7 @@ def recall(
     same_ticker: int = 5,
     cross_ticker: int = 3,
     budget: int = 8000,
+    explain: bool = False,
 ) -> Recall:
     """What was known of a ticker, and some lessons of others, by an instant.
 
@@ -90,6 +108,7 @@ def recall(
         cross_ticker: how many of other tickers, at most one of each.
         budget: characters of the text at most. Decisions are cut first, the newest least;
             then the oldest lessons go.
+        explain: whether to say of each memory why it is shown or not.
     """
     same, left_out = _same(journal, ticker, as_of, same_ticker)
     others = (
@@ -97,42 +116,83 @@ def recall(
         if cross_ticker
         else []
     )
-    shown = [*same, *(_Shown(entry=entry, is_same=False) for entry in others)]
+    shown = [*same, *(Shown(entry=entry, is_same=False) for entry in others)]
+    shown = [replace(item, worth=(item.entry.known_at or as_of).timestamp()) for item in shown]
+    found = compose(journal, ticker, as_of, shown, left_out, budget=budget)
+    return replace(found, explained=_explained(found)) if explain else found
+
+
+def compose(
+    journal: Journal,
+    ticker: str,
+    as_of: datetime,
+    shown: Sequence[Shown],
+    left_out: Sequence[LeftOut],
+    *,
+    budget: int,
+    order: str = "newest first",
+) -> Recall:
+    """The text that shows some memories, within the budget, led by the track record.
+
+    Args:
+        journal: where the track record comes from.
+        ticker: in upper case.
+        as_of: aware UTC.
+        shown: what is to be shown, in this order.
+        left_out: what is not, and why.
+        budget: characters of the text at most.
+        order: of what is shown, in words.
+    """
     track = line_of(journal, ticker, as_of)
-    text, kept, dropped = _fit(shown, track, ticker, as_of, budget)
+    text, kept, dropped = _fit(shown, _Frame(ticker, as_of, track, order), budget)
     return Recall(
         text=text,
         memories=tuple(item.entry for item in kept),
-        left_out=(*left_out, *(LeftOut(entry=e, reason="over the budget") for e in dropped)),
+        left_out=(*left_out, *(LeftOut(entry=e, reason=OVER_BUDGET) for e in dropped)),
         ticker=ticker,
         as_of=as_of,
     )
 
 
+def _explained(found: Recall) -> tuple[Weighed, ...]:
+    """What the plain rule says of each memory that it chose."""
+    shown = [
+        Weighed(
+            entry=entry,
+            is_shown=True,
+            reason="among the newest of the ticker"
+            if entry.ticker == found.ticker
+            else "the newest of its ticker, and among the newest of other tickers",
+        )
+        for entry in found.memories
+    ]
+    return (*shown, *(Weighed(entry=out.entry, reason=out.reason) for out in found.left_out))
+
+
 def _same(
     journal: Journal, ticker: str, as_of: datetime, wanted: int
-) -> tuple[list[_Shown], list[LeftOut]]:
+) -> tuple[list[Shown], list[LeftOut]]:
     """The newest of the ticker; an equal lesson takes no second place but is counted."""
     limit = wanted
     while wanted:
         found = journal.memories(as_of, ticker=ticker, limit=limit)
-        shown: dict[str, _Shown] = {}
+        shown: dict[str, Shown] = {}
         left_out: list[LeftOut] = []
         for entry in found:
-            key = _lesson_key(entry)
+            key = lesson_key(entry)
             if key in shown:
                 first = shown[key]
                 shown[key] = replace(first, times=first.times + 1)
                 left_out.append(LeftOut(entry=entry, reason=f"the same lesson as {first.entry.id}"))
             elif len(shown) < wanted:
-                shown[key] = _Shown(entry=entry, is_same=True, decision=entry.decision)
+                shown[key] = Shown(entry=entry, is_same=True, decision=entry.decision)
         if len(shown) >= wanted or len(found) < limit:
             return list(shown.values()), left_out
         limit *= 2
     return [], []
 
 
-def _lesson_key(entry: Entry) -> str:
+def lesson_key(entry: Entry) -> str:
     """What makes two lessons the same one; an entry without a lesson is only itself."""
     return _cached_hash(entry.reflection, entry.ticker) if entry.reflection else entry.id
 
@@ -140,24 +200,33 @@ def _lesson_key(entry: Entry) -> str:
 _cached_hash = lru_cache(maxsize=8192)(lesson_hash)
 
 
+class _Frame(NamedTuple):
+    """What stands around the memories."""
+
+    ticker: str
+    as_of: datetime
+    track: str
+    order: str
+
+
 def _fit(
-    shown: Sequence[_Shown], track: str, ticker: str, as_of: datetime, budget: int
-) -> tuple[str, list[_Shown], list[Entry]]:
-    """The text within the budget, what it shows, and what had to go, oldest first."""
+    shown: Sequence[Shown], frame: _Frame, budget: int
+) -> tuple[str, list[Shown], list[Entry]]:
+    """The text within the budget, what it shows, and what had to go, what is worth least first."""
     kept = list(shown)
     dropped: list[Entry] = []
     while kept:
-        bare = _write([replace(item, decision="") for item in kept], track, ticker, as_of)
+        bare = _write([replace(item, decision="") for item in kept], frame)
         left = budget - len(bare)
         if left >= 0:
-            return _write(_cut(kept, left), track, ticker, as_of), kept, dropped
-        oldest = min(range(len(kept)), key=lambda n: (kept[n].entry.known_at or as_of, -n))
-        dropped.append(kept.pop(oldest).entry)
+            return _write(_cut(kept, left), frame), kept, dropped
+        least = min(range(len(kept)), key=lambda n: (kept[n].worth, -n))
+        dropped.append(kept.pop(least).entry)
     return "", [], dropped
 
 
-def _cut(shown: Sequence[_Shown], left: int) -> list[_Shown]:
-    """Give the newest decisions as much of what is left as they take."""
+def _cut(shown: Sequence[Shown], left: int) -> list[Shown]:
+    """Give the first decisions as much of what is left as they take."""
     out = []
     for item in shown:
         label = len("Decision: \n")
@@ -170,20 +239,20 @@ def _cut(shown: Sequence[_Shown], left: int) -> list[_Shown]:
     return out
 
 
-def _write(shown: Sequence[_Shown], track: str, ticker: str, as_of: datetime) -> str:
-    same = [item for item in shown if item.is_same]
-    others = [item for item in shown if not item.is_same]
+def _write(shown: Sequence[Shown], frame: _Frame) -> str:
+    same = [_paragraph(item, frame.as_of) for item in shown if item.is_same]
+    others = [_paragraph(item, frame.as_of) for item in shown if not item.is_same]
     parts = [_HEADING]
-    if track:
-        parts.append(track)
+    if frame.track:
+        parts.append(frame.track)
     if same:
-        parts += [f"On {ticker}, newest first:", *(_paragraph(item, as_of) for item in same)]
+        parts += [f"On {frame.ticker}, {frame.order}:", *same]
     if others:
-        parts += ["On other tickers, newest first:", *(_paragraph(i, as_of) for i in others)]
+        parts += [f"On other tickers, {frame.order}:", *others]
     return "\n\n".join([f"{_OPEN}\n{parts[0]}", *parts[1:]]) + f"\n{_CLOSE}\n"
 
 
-def _paragraph(item: _Shown, as_of: datetime) -> str:
+def _paragraph(item: Shown, as_of: datetime) -> str:
     entry = item.entry
     lines = [_head(entry, as_of)]
     if entry.status is Status.NOTE:

@@ -1,0 +1,241 @@
+"""What a search needs of an entry, and what has changed since it last looked.
+
+A passage is the text of an entry as it stands now, with the instant from which on it stood
+so. Of a block that is as we write it, it is read in a tenth of the time that parsing takes.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any, NamedTuple
+
+from tradmem.clock import last_instant, parse_instant
+from tradmem.errors import UsageError
+from tradmem.journal.tagline import percent
+from tradmem.journal.text import unescape
+from tradmem.model import GOVERNING, Act, Entry
+from tradmem.model import known as dated
+
+
+class Passage(NamedTuple):
+    """The text of an entry, and when it held.
+
+    Attributes:
+        id: the entry's.
+        ticker: in upper case.
+        day: the entry's date, ISO.
+        made: when it was decided or noted, aware UTC.
+        since: from when on all of this was known, aware UTC; never earlier than it was.
+        teaches: whether it is a memory: a note, or an entry with an outcome.
+        sole: whether it taught nothing before ``since``.
+        lesson: empty where there is none.
+        body: the decision or the note, and what a person noted below it.
+        tags: what the lesson is about.
+        recalled: ids of the memories that the decision saw.
+        archived: whether it stands in the archive.
+    """
+
+    id: str
+    ticker: str
+    day: str
+    made: datetime
+    since: datetime
+    teaches: bool
+    sole: bool
+    lesson: str
+    body: str
+    tags: tuple[str, ...] = ()
+    recalled: tuple[str, ...] = ()
+    archived: bool = False
+
+    @property
+    def text(self) -> str:
+        """All that may be searched for."""
+        return "\n".join((self.ticker, self.lesson, self.body, *self.tags))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """What became of a journal since a mark.
+
+    Attributes:
+        passages: of the entries that are new or may have changed, as they stand now.
+        gone: ids that no entry has any more, which only an edit by hand can bring about.
+        mark: hand it in next time.
+    """
+
+    passages: Sequence[Passage]
+    gone: Iterable[str] = ()
+    mark: Any = None
+
+
+def passage_of(entry: Entry) -> Passage:
+    """The passage of an entry as it is."""
+    recorded, settled = entry.recorded, entry.outcome is not None
+    acts_by_time = dated(entry.additions, recorded.horizon)
+    acts = [
+        (when, act) for when, act in acts_by_time if when and act.kind not in GOVERNING
+    ]  # they change no text
+    kinds = Counter(act.kind for _, act in acts)
+    return Passage(
+        id=entry.id,
+        ticker=entry.ticker,
+        day=entry.date.isoformat(),
+        made=recorded.known_at,
+        since=max([recorded.known_at, *(when for when, _ in acts)]),
+        teaches=recorded.is_note or settled,
+        sole=kinds.keys() <= {Act.OUTCOME, Act.REFLECTION}
+        and kinds[Act.OUTCOME] == settled
+        and kinds[Act.REFLECTION] <= settled,
+        lesson=entry.reflection,
+        body="\n".join(filter(None, (recorded.text, entry.remark))),
+        tags=entry.tags,
+        recalled=entry.recalled,
+        archived=entry.archived,
+    )
+
+
+_BLOCK = re.compile(
+    rb"\s*\[([0-9-]{10}) \| ([^|\]\s]+) \| (?:(Note)|\w+ \| (?:pending"
+    rb"|([+-][0-9.]+%) \| ([+-][0-9.]+%|n/a) \| ([0-9]+)d \| resolved:[0-9-]{10}))\]\n"
+    rb'<!-- tradmem: \{"v":1,"id":"([0-9a-f]{12})"'
+    rb'(?:,"decided_at":"([^"]+)")?(?:,"at":"([^"]+)")?([^\n]*)\} -->\n'
+    rb'((?:<!-- tradmem: \{"add":"outcome"[^\n]*\} -->\n)*)'
+    rb'(?:<!-- tradmem: \{"add":"reflection"([^\n]*)\} -->\n)?'
+    rb'((?:<!-- tradmem: \{"add":"(?:outcome|forget|expire|supersede|undo)"[^\n]*\} -->\n)*)'
+    rb"\n(DECISION|NOTE):\n"
+)
+_OUTCOME = re.compile(
+    rb'\{"add":"outcome"(?:,"at":"[^"]+")?,"horizon":([0-9]+),"sessions":([0-9]+),'
+    rb'"raw":([^,]+),"alpha":([^,]+),"known_at":"([^"]+)"'
+)
+_HORIZON = re.compile(rb',"horizon":([0-9]+)')
+_TAGS = re.compile(rb',"tags":(\[[^\]]*\])')
+_RECALLED = re.compile(rb',"recalled":(\[[^\]]*\])')
+_OUTCOME_LINE = b'<!-- tradmem: {"add":"outcome"'
+_LESSON = b"\n\nREFLECTION:\n"
+_END = b"\n<!-- ENTRY_END -->"
+
+
+def glimpse(raw: bytes, *, archived: bool = False) -> Passage | None:
+    """The passage of a block that is as we write it; None for any other, which has to be parsed.
+
+    The same as parsing the block and asking :func:`passage_of`.
+    """
+    found = _BLOCK.match(raw)
+    if found is None:
+        return None
+    try:
+        return _read(raw, found, archived)
+    except (UsageError, ValueError, TypeError):
+        return None
+
+
+def _read(raw: bytes, found: re.Match[bytes], archived: bool) -> Passage | None:
+    day, ticker, note, *figures, name, decided, stamped, rest = found.groups()[:10]
+    first, lesson_line, later, section = found.groups()[10:]
+    body, lesson = _texts(raw[found.end() : raw.rfind(_END)])
+    outcomes = first.count(_OUTCOME_LINE) + later.count(_OUTCOME_LINE)
+    if bool(note) != (section == b"NOTE") or (note and (outcomes or lesson_line is not None)):
+        return None
+    if lesson_line is None and lesson:
+        return None  # a person wrote it
+    made_at = stamped if note else decided
+    known = [parse_instant(made_at.decode()) if made_at else last_instant(_day(day))]
+    if outcomes:
+        known += _outcomes(first, later, rest, tuple(figures))
+        if len(known) <= outcomes:
+            return None
+    elif figures[0] or lesson_line is not None:
+        return None
+    return Passage(
+        id=name.decode(),
+        ticker=ticker.decode(),
+        day=day.decode(),
+        made=known[0],
+        since=max(known),
+        teaches=bool(note or outcomes),
+        sole=outcomes <= 1,
+        lesson=lesson,
+        body=body,
+        tags=(_strings(_TAGS, lesson_line) if lesson else ()) or _strings(_TAGS, rest),
+        recalled=_strings(_RECALLED, rest),
+        archived=archived,
+    )
+
+
+def _texts(body: bytes) -> tuple[str, str]:
+    """The decision or note, and the lesson.
+
+    Raises:
+        ValueError: there is more than these.
+    """
+    text, _, lesson = body.partition(_LESSON)
+    if (
+        body.count(b"\nREFLECTION:") > bool(lesson)
+        or b"\nNOTE:" in body
+        or b"\nDECISION:" in body
+        or b"<!-- tradmem:" in body  # of a torn entry
+        or b"\n<<<<<<< " in body
+        or b"\n>>>>>>> " in body
+        or b"\r" in body
+        or b"\0" in body
+    ):
+        raise ValueError("not as we write it")
+    return unescape(_bare(text.decode())), unescape(_bare(lesson.decode()))
+
+
+def _bare(text: str) -> str:
+    """Without empty lines around it.
+
+    Raises:
+        ValueError: its first or last line is white space, of which only a parse can tell.
+    """
+    text = text.strip("\n")
+    if text and not (text.partition("\n")[0].strip() and text.rpartition("\n")[2].strip()):
+        raise ValueError("not as we write it")
+    return text
+
+
+def _outcomes(
+    first: bytes, later: bytes, identity: bytes, figures: tuple[bytes, ...]
+) -> list[datetime]:
+    """When each outcome was known, those above the lesson first.
+
+    Raises:
+        ValueError: the tag does not show the primary one, or one was corrected.
+    """
+    read = _OUTCOME.findall(first + later if later else first)
+    recorded = _HORIZON.search(identity)
+    horizons = [outcome[0] for outcome in read]
+    place = horizons.index(recorded[1]) if recorded else 0
+    _, sessions, raw, alpha, _ = read[place]
+    if (
+        len(set(horizons)) != len(read)
+        or place >= first.count(b"\n")
+        or (percent(float(raw)).encode(), sessions) != (figures[0], figures[2])
+        or percent(None if alpha == b"null" else float(alpha)).encode() != figures[1]
+    ):
+        raise ValueError("not as we write it")
+    return [parse_instant(outcome[4].decode()) for outcome in read]
+
+
+def _strings(pattern: re.Pattern[bytes], line: bytes) -> tuple[str, ...]:
+    """A list of the ledger.
+
+    Raises:
+        ValueError: it may stand within something else.
+    """
+    found = pattern.search(line)
+    if found is None:
+        return ()
+    if b"{" in line[: found.start()]:
+        raise ValueError("not as we write it")
+    return tuple(map(str, json.loads(found[1])))
+
+
+def _day(text: bytes) -> date:
+    return date.fromisoformat(text.decode())

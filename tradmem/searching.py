@@ -1,0 +1,186 @@
+"""Searching a journal: by words and filters, or by what has to do with a query."""
+
+from collections.abc import Callable, Iterable, Iterator
+from datetime import date as Date  # noqa: N812 - `date` is the name of a parameter elsewhere
+from datetime import datetime
+from functools import cached_property
+from importlib.util import find_spec
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from tradmem.journal.base import Journal
+from tradmem.lessons.parts import PartName
+from tradmem.lessons.rank import Ranking, recall_relevant
+from tradmem.lessons.readers import Readers
+from tradmem.lessons.recall import Recall
+from tradmem.lessons.search import Row, SearchIndex
+from tradmem.lessons.view import View
+from tradmem.lessons.words import Term, asked_for
+from tradmem.model import Entry
+from tradmem.settings import Embeddings, Settings, default_vectors
+
+if TYPE_CHECKING:
+    from tradmem.lessons.embed import Embedder
+    from tradmem.lessons.vectors import VectorIndex
+
+_AT_ONCE = 64  # entries that are read before the next are looked at
+
+
+class Finder:
+    """The indexes over one journal, each made when it is first needed.
+
+    Args:
+        journal: what to look into.
+        settings: how relevance is judged, and where vectors come from.
+        embedder: makes vectors; what the settings name by default.
+    """
+
+    def __init__(
+        self, journal: Journal, settings: Settings, embedder: "Embedder | None" = None
+    ) -> None:
+        self.journal = journal
+        self.settings = settings
+        self.embedder = embedder
+
+    @cached_property
+    def index(self) -> SearchIndex:
+        """Over all texts."""
+        return SearchIndex(self.journal)
+
+    @cached_property
+    def vectors(self) -> "VectorIndex | None":
+        """Over all memories; None without embeddings.
+
+        Raises:
+            UsageError: the settings name embeddings that are not to be had.
+        """
+        embedder = self.embedder or _embedder(self.settings.embeddings)
+        if embedder is None:
+            return None
+        from tradmem.lessons.vectors import VectorIndex  # noqa: PLC0415 - loads numpy
+
+        return VectorIndex(self.journal, embedder, self.settings.vectors or default_vectors())
+
+    @cached_property
+    def _readers(self) -> Readers:
+        return Readers(self.journal)
+
+    def recall(self, ticker: str, as_of: datetime, query: str, *, explain: bool = False) -> Recall:
+        """See :func:`tradmem.lessons.rank.recall_relevant`."""
+        wanted = self.settings.weights[PartName.SEMANTIC] > 0
+        return recall_relevant(
+            self.journal,
+            ticker,
+            as_of,
+            query,
+            Ranking(
+                index=self.index,
+                readers=self._readers,
+                vectors=self.vectors if wanted else None,
+                weights=self.settings.weights,
+                half_life=self.settings.half_life,
+            ),
+            same_ticker=self.settings.same_ticker,
+            cross_ticker=self.settings.cross_ticker,
+            budget=self.settings.budget,
+            explain=explain,
+        )
+
+
+def _embedder(name: str) -> "Embedder | None":
+    """The embedder of a name; None for none, or where it is not installed and need not be."""
+    if name == Embeddings.NONE or (name == Embeddings.AUTO and find_spec("wordllama") is None):
+        return None
+    from tradmem.lessons.embed import (  # noqa: PLC0415 - loads numpy
+        OpenAIEmbedder,
+        WordLlamaEmbedder,
+    )
+
+    return OpenAIEmbedder() if name == Embeddings.OPENAI else WordLlamaEmbedder()
+
+
+class Found(NamedTuple):
+    """What a search found.
+
+    Attributes:
+        entries: as they stood.
+        terms: what was looked for.
+        whole: whether each entry holds all of it.
+    """
+
+    entries: list[Entry]
+    terms: list[Term]
+    whole: bool = True
+
+
+def search(
+    index: SearchIndex,
+    query: str,
+    *,
+    as_of: datetime | None = None,
+    limit: int | None = None,
+    accepts: Callable[[Row], bool] = lambda _: True,
+    passes: Callable[[Entry], bool] = lambda _: True,
+) -> Found:
+    """The entries that hold all the words of a query, the newest first; all for an empty one.
+
+    Where none holds all of them: those that hold some, by how rare these are.
+
+    Args:
+        index: over the journal.
+        query: words, and phrases in quotation marks; anything else in it is mere text.
+        as_of: aware UTC; None for everything that is stored.
+        limit: at most this many; None for all.
+        accepts: what a cheap look tells of an entry.
+        passes: the full test, asked only of what was found so far.
+
+    """
+    terms = asked_for(query)
+    if query.strip() and not terms:
+        return Found([], terms)
+    with index.view(as_of) as view:
+        keys = view.holding(*terms) if terms else view.keys()
+        found = _entries(view, _newest(view, filter(_test(view, accepts), keys)), passes)
+        whole = list(islice(found, limit))
+        if whole or len(terms) < 2:
+            return Found(whole, terms)
+        close = filter(_test(view, accepts), _closest(view, terms))
+        return Found(list(islice(_entries(view, close, passes), limit)), terms, whole=False)
+
+
+def accepting(
+    *, ticker: str | None, since: Date | None, until: Date | None, archived: bool
+) -> Callable[[Row], bool]:
+    """What a row of the index has to be: of a ticker, within dates, wherever it may stand."""
+    first = since.isoformat() if since else None
+    last = until.isoformat() if until else None
+    return lambda row: (
+        (ticker is None or row.ticker == ticker)
+        and (first is None or row.day >= first)
+        and (last is None or row.day <= last)
+        and (archived or not row.archived)
+    )
+
+
+def _test(view: View, accepts: Callable[[Row], bool]) -> Callable[[int], bool]:
+    return lambda key: accepts(view.row(key))
+
+
+def _newest(view: View, keys: Iterable[int]) -> list[int]:
+    return sorted(keys, key=lambda key: (view.row(key).day, view.newness(key)), reverse=True)
+
+
+def _closest(view: View, terms: list[Term]) -> list[int]:
+    """What holds some of the words: by their weight, then the newest first."""
+    scores: dict[int, float] = {}
+    for word in view.rarest(terms, most=len(terms)):
+        for key in word.keys:
+            scores[key] = scores.get(key, 0.0) + word.weight
+    return sorted(scores, key=lambda k: (scores[k], view.row(k).day, view.newness(k)), reverse=True)
+
+
+def _entries(view: View, keys: Iterable[int], passes: Callable[[Entry], bool]) -> Iterator[Entry]:
+    """The entries of some keys in their order, read in batches."""
+    left = iter(keys)
+    while batch := list(islice(left, _AT_ONCE)):
+        yield from filter(passes, view.entries(batch).values())
