@@ -14,6 +14,7 @@ from pathlib import Path
 
 from tests.bench.logs import TICKERS, resolved, write_log
 from tradmem import Addition, Memory, Outcome, Settings
+from tradmem.lessons.hits import line_of
 
 SIZES = (1_000, 10_000, 100_000)
 NOW = datetime(2031, 1, 6, 15, tzinfo=UTC)
@@ -112,6 +113,7 @@ def measure(entries: int) -> list[tuple[str, float, float, str]]:
         raw = raw_append(folder)
         recording = median(record, 300)
         warm = median(lambda: memory.recall(TICKERS[7]), 200)
+        tracked = median(lambda: line_of(memory.journal, TICKERS[7], NOW), 200)
         starts = iter(range(0, 700, 100))
         adding = median(lambda: memory.journal.add(lessons(next(starts))), 5)
         writing = raw_replace(path)
@@ -119,6 +121,7 @@ def measure(entries: int) -> list[tuple[str, float, float, str]]:
         ("record, warm", recording, raw, "6 x"),
         ("open + recall, cold", recalling, reading, "5 x"),
         ("recall, warm", warm, 0.001, "1 ms"),
+        ("track record of a ticker, warm", tracked, 0.0001, "1 x 0.1 ms"),
         ("add 100 outcomes and lessons", adding, writing, "2.5 x"),
         ("peak memory of a cold recall", peak, size, "3 x"),
     ]
