@@ -145,6 +145,8 @@ class Memory:
             )
         settings = settings or Settings()
         path = log or os.environ.get("TRADMEM_LOG") or DEFAULT_LOG
+        if "://" in os.fspath(path):
+            raise UsageError("a log is a file; databases cannot be opened yet")
         journal = MarkdownJournal(
             path, max_resolved=settings.max_resolved, horizons=settings.horizons
         )
@@ -534,6 +536,7 @@ class Memory:
         """
         started = self._now()
         instant = as_instant(as_of, started)
+        tickers = [tickers] if isinstance(tickers, str) else tickers
         only = None if tickers is None else {check_ticker(ticker) for ticker in tickers}
         accepted = {self._entry(name).id for name in accept}
         run = Run(
