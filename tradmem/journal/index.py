@@ -84,6 +84,7 @@ class Index:
         self._unfinished: set[int] | None = None
         self._judged: dict[int, list[Judgement]] = {}
         self._verdicts: dict[bytes, Verdicts] = {}
+        self._without_outcome: set[int] = set()
         self._revised: set[tuple[bytes, bytes]] = set()
 
     # Staying up to date
@@ -145,10 +146,12 @@ class Index:
         others = [
             number
             for number, tag in enumerate(tags[first:] if first else tags, first)
-            if tag[-21:-11] != _KNOWN and tag[-9:] != _PENDING
+            if tag[-21:-11] != _KNOWN
         ]
+        self._without_outcome.update(others)
         for number in others:
-            self._parse(number, data, base)
+            if tags[number][-9:] != _PENDING:
+                self._parse(number, data, base)
         self._find_repeats(descriptor, first, data, base)
         self._find_revised(data, base)
         self._extend(first, data, base)
@@ -176,6 +179,8 @@ class Index:
         self._entries[number] = entry
         self.tags[number] = _tag_of(entry) if entry else b""
         self.ids[number] = entry.id.encode() if entry else b""
+        if entry and not entry.known_on:
+            self._without_outcome.add(number)
 
     def _find_repeats(self, descriptor: int, first: int, data: bytes, base: int) -> None:
         """Of two blocks with one id the first that holds an entry counts."""
@@ -303,18 +308,20 @@ class Index:
     def order(self, ticker: str = "") -> Sequence[tuple[bytes, int]]:
         """What may be recalled, of a ticker or of all, as (known, block), the oldest first."""
         key = ticker.encode()
-        if key not in self._orders:
-            wanted = key + b" |" if key else b""
+        if key in self._orders:
+            return self._orders[key]
+        if ticker:
+            wanted, tags = key + b" |", self.tags
+            order = [pair for pair in self.order() if tags[pair[1]].startswith(wanted, _TICKER_AT)]
+        else:
             order = [
                 (tag[-11:-1], number)
                 for number, tag in enumerate(self.tags)
-                if tag[-21:-11] == _KNOWN and tag.startswith(wanted, _TICKER_AT)
+                if tag[-21:-11] == _KNOWN and number not in self.repeats
             ]
-            if self.repeats:
-                order = [pair for pair in order if pair[1] not in self.repeats]
             order.sort()
-            self._orders[key] = order
-        return self._orders[key]
+        self._orders[key] = order
+        return order
 
     def date_of(self, number: int) -> bytes:
         """The date of a block's entry, ISO; empty if it holds none."""
@@ -354,7 +361,10 @@ class Index:
         key = ticker.encode()
         if key not in self._verdicts:
             found = []
-            for number in (*(n for _, n in self.order(ticker)), *self._without_outcome(key)):
+            numbers = [number for _, number in self.order(ticker)]
+            # What has no outcome now may have had one, which was taken back.
+            others = self._without_outcome.difference(numbers, self.repeats)
+            for number in (*numbers, *(n for n in others if self.ticker_of(n) == key)):
                 if number not in self._judged:
                     self._judged[number] = self._judge(descriptor, number)
                 found.append((self.ids[number], self._judged[number]))
@@ -377,17 +387,6 @@ class Index:
     def common(self, other: "Index") -> set[bytes]:
         """The ids that stand in both files."""
         return self._by_id.keys() & other._by_id.keys()  # noqa: SLF001 - of its own kind
-
-    def _without_outcome(self, key: bytes) -> list[int]:
-        """The blocks on a ticker that have no outcome now; one may have been taken back."""
-        wanted = key + b" |"
-        return [
-            number
-            for number, tag in enumerate(self.tags)
-            if tag[-21:-11] != _KNOWN
-            and tag.startswith(wanted, _TICKER_AT)
-            and number not in self.repeats
-        ]
 
     def _judge(self, descriptor: int, number: int) -> list[Judgement]:
         if number not in self._entries and not self.may_be_replaced(number):
