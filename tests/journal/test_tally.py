@@ -19,16 +19,17 @@ from tests.lessons.track_cases import (
     UP,
     decided,
     happened,
+    journal_of,
     noon,
     settled,
 )
 from tradmem import Addition, MarkdownJournal, RamJournal, Rating
 from tradmem.journal.base import OnConflict, is_replaced, newest_revisions
-from tradmem.journal.block import read_block
+from tradmem.journal.block import fold_now, read_block
 from tradmem.journal.format import render
 from tradmem.journal.glance import glance
-from tradmem.journal.tally import Tally, judgements
-from tradmem.journal.verdicts import count, samples
+from tradmem.journal.tally import Judgement, Tally, judgements
+from tradmem.journal.verdicts import Sample, count, samples
 from tradmem.lessons.hits import track_of, tracks_of
 from tradmem.lessons.track import track
 
@@ -132,6 +133,39 @@ def test_counts_as_of_any_instant_are_those_counted_from_scratch(fresh, history,
             assert journal.counts(ticker, instant) == from_scratch(journal, ticker, instant)
 
 
+moments = st.integers(0, 60).map(lambda day: noon(MONDAY + timedelta(days=day)))
+found_samples = st.builds(
+    Sample,
+    horizon=st.sampled_from([5, 5, 20]),
+    entry=st.integers(0, 60).map(lambda day: (MONDAY + timedelta(days=day)).toordinal()),
+    span=st.sampled_from([7, 7, 7, 8, 28]),
+    cell=st.integers(0, 9),
+    is_raw=st.booleans(),
+    is_primary=st.booleans(),
+)
+
+
+@given(st.lists(st.tuples(moments, found_samples, st.none() | moments), max_size=25), st.data())
+def test_a_tally_fed_in_any_order_counts_as_if_all_had_been_there(stories, data):
+    """Each sample is known from an instant on, and some are taken back at another."""
+    tally, judged = Tally(), []
+    for since, sample, until in stories:
+        news = [Judgement(since, 1, sample)]
+        if until and until > since:
+            news.append(Judgement(until, -1, sample))
+        tally.add(news)
+        judged += news
+        instant = data.draw(moments)
+        then: dict[int, list[Sample]] = {}
+        for known_at, change, one in judged:
+            if known_at <= instant:
+                held = then.setdefault(one.horizon, [])
+                held.append(one) if change > 0 else held.remove(one)
+        assert tally.as_of(instant) == tuple(
+            count(horizon, then[horizon]) for horizon in sorted(then) if then[horizon]
+        )
+
+
 @settings(max_examples=15, deadline=None)
 @given(histories)
 def test_recall_and_the_tables_tell_the_same_numbers(history):
@@ -218,6 +252,55 @@ def test_an_entry_in_the_log_and_in_the_archive_is_counted_once(tmp_path):
     path.write_bytes(path.read_bytes() + archive.read_bytes())
     assert journal.counts("NVDA", FAR)[0].right == 9
     assert MarkdownJournal(path).counts("NVDA", FAR)[0].right == 9
+
+
+@pytest.mark.parametrize("kind", ["ram", "markdown"])
+def test_what_was_taken_back_still_counts_as_of_before(kind, tmp_path):
+    """A correction, then `pending` typed by hand: the correction never was, the first was."""
+    entry = settled()
+    corrected = happened(MONDAY, DOWN, known_at=entry.known_at + timedelta(days=5))
+    acts = (*entry.additions, corrected)
+    if kind == "ram":
+        journal = journal_of([fold_now(entry.recorded, (*acts, Addition(kind="reopen")))])
+    else:
+        path = tmp_path / "memory.md"
+        block = render(fold_now(entry.recorded, acts)).split(b"\n", 1)[1]
+        path.write_bytes(b"[2026-01-05 | NVDA | Buy | pending]\n" + block)
+        journal = MarkdownJournal(path)
+    assert journal.counts("NVDA", FAR) == ()
+    (then,) = journal.counts("NVDA", entry.known_at)
+    assert (then.right, then.wrong) == (1, 0)
+
+
+@pytest.mark.parametrize("kind", ["ram", "markdown"])
+def test_a_further_horizon_counts_from_when_the_own_one_is_known(kind, tmp_path):
+    first = RamJournal() if kind == "ram" else MarkdownJournal(tmp_path / "memory.md")
+    journal_of([settled(decision={"horizon": 20}, span=28)], first)
+    (entry,) = first.entries()
+    first.add([(entry.id, happened(MONDAY, horizon=5)), (entry.id, lesson(at=entry.known_at))])
+    journal = first if kind == "ram" else MarkdownJournal(tmp_path / "memory.md")
+    assert journal.counts("NVDA", entry.known_at - timedelta(seconds=1)) == ()
+    assert [found.horizon for found in journal.counts("NVDA", entry.known_at)] == [5, 20]
+
+
+def test_an_outcome_known_before_its_decision_counts_with_the_decision(tmp_path):
+    """No run writes that; a hand that edits may."""
+    path = tmp_path / "memory.md"
+    late = noon(MONDAY + timedelta(days=30))
+    path.write_bytes(render(settled(decision={"decided_at": late})))
+    journal = MarkdownJournal(path)
+    assert journal.counts("NVDA", late - timedelta(seconds=1)) == ()
+    assert journal.counts("NVDA", late)[0].right == 1
+
+
+def test_a_verdict_that_another_program_appends_is_counted(tmp_path):
+    path = tmp_path / "memory.md"
+    path.write_bytes(render(settled()))
+    journal = MarkdownJournal(path)
+    assert journal.counts("NVDA", FAR)[0].right == 1
+    with path.open("ab") as file:
+        file.write(render(settled(MONDAY + timedelta(days=1))))
+    assert journal.counts("NVDA", FAR)[0].right == 2
 
 
 def test_a_revision_takes_the_verdict_of_what_it_replaces(fresh):

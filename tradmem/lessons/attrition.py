@@ -113,7 +113,7 @@ def standing(
     """
     if settled:
         fate = "settled"
-    elif entry.outcome or not is_own:
+    elif not is_own:
         fate = "elsewhere"
     elif entry.status is Status.UNRESOLVABLE:
         fate = "unresolvable"
