@@ -11,13 +11,17 @@ from tradmem.model import Rating
 
 _SILENT = "|".join(sorted(SILENT)).encode()
 _BLOCK = re.compile(
-    rb"\s*\[([0-9-]{10}) \| ([^|\]\s]+) \| (\w+) \| ([+-][0-9.]+%) \| ([+-][0-9.]+%|n/a)"
-    rb" \| ([0-9]+)d \| resolved:[0-9-]{10}\]\r?\n"
+    rb"\s*\[([0-9-]{10}) \| (\^?[A-Z0-9][A-Z0-9.&=_^-]{0,31}) \| (\w+) \| "
+    rb"([+-][0-9.]+%) \| ([+-][0-9.]+%|n/a) \| ([0-9]{1,5})d \| resolved:([0-9-]{10})\]\r?\n"
     rb'<!-- tradmem: (\{"v":1,[^\n]*"rating":"(\w+)"[^\n]*)\r?\n'
-    rb'((?:<!-- tradmem: \{"add":"(?:outcome|' + _SILENT + rb')",[^\n]*\} -->\r?\n)+)\r?\n'
+    rb'((?:<!-- tradmem: \{"add":"(?:outcome|' + _SILENT + rb')",[^\n]*\} -->\r?\n)+)'
+    rb"\r?\nDECISION:\r?\n"
 )
 _OUTCOME = re.compile(rb'<!-- tradmem: (\{"add":"outcome",[^\n]*\}) -->')
 _DECIDED = re.compile(rb'"decided_at":"([^"]+)"')
+_TAG = re.compile(rb"\[[0-9]{4}-[0-9]{2}-[0-9]{2} \|")
+# With these a block holds no entry, or may hold none.
+_ODD = (b"\nDECISION:", b"\n<<<<<<< ", b"\n>>>>>>> ", b"<!-- tradmem:")
 _HORIZON = re.compile(rb'"horizon":([0-9]+)')
 
 
@@ -29,8 +33,13 @@ def glance(raw: bytes) -> list[Judgement] | None:
     found = _BLOCK.match(raw)
     if not found:
         return None
-    day, ticker, rating, *told, identity, recorded, ledger = found.groups()
+    day, ticker, rating, *told, known_on, identity, recorded, ledger = found.groups()
+    text = raw[found.end() - 1 :]
+    if b"\0" in raw or _TAG.search(text) or any(odd in text for odd in _ODD):
+        return None
     try:
+        raw.decode()
+        parse_date(known_on.decode())
         outcomes = [_figures(line) for line in _OUTCOME.findall(ledger)]
         horizons = [outcome.horizon for outcome in outcomes]
         own = _HORIZON.search(identity)
@@ -74,6 +83,6 @@ def _figures(line: bytes) -> Figures:
 
 def _is_later(primary: Figures, found: "re.Match[bytes]") -> bool:
     """Whether an outcome was known after its decision was, as must be; to the day is enough."""
-    decided = _DECIDED.search(found[7])
+    decided = _DECIDED.search(found[8])
     last = decided[1][:10] if decided else found[1]
     return primary.known_at.date().isoformat().encode() > last
