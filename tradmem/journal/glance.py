@@ -13,13 +13,13 @@ _SILENT = "|".join(sorted(SILENT)).encode()
 _BLOCK = re.compile(
     rb"\s*\[([0-9-]{10}) \| (\^?[A-Z0-9][A-Z0-9.&=_^-]{0,31}) \| (\w+) \| "
     rb"([+-][0-9.]+%) \| ([+-][0-9.]+%|n/a) \| ([0-9]{1,5})d \| resolved:([0-9-]{10})\]\r?\n"
-    rb'<!-- tradmem: (\{"v":1,[^\n]*"rating":"(\w+)"[^\n]*)\r?\n'
+    rb'<!-- tradmem: (\{"v":1,[^\n]*"rating":"(\w+)"[^\n]*\}) -->\r?\n'
     rb'((?:<!-- tradmem: \{"add":"(?:outcome|' + _SILENT + rb')",[^\n]*\} -->\r?\n)+)'
     rb"\r?\nDECISION:\r?\n"
 )
-_OUTCOME = re.compile(rb'<!-- tradmem: (\{"add":"outcome",[^\n]*\}) -->')
+_OUTCOME = re.compile(rb'^<!-- tradmem: (\{"add":"outcome",[^\n]*\}) -->', re.MULTILINE)
 _DECIDED = re.compile(rb'"decided_at":"([^"]+)"')
-_TAG = re.compile(rb"\[[0-9]{4}-[0-9]{2}-[0-9]{2} \|")
+_TAG = re.compile(rb"(?<!\\)\[[0-9]{4}-[0-9]{2}-[0-9]{2} \|")
 # With these a block holds no entry, or may hold none.
 _ODD = (b"\nDECISION:", b"\n<<<<<<< ", b"\n>>>>>>> ", b"<!-- tradmem:")
 _HORIZON = re.compile(rb'"horizon":([0-9]+)')
@@ -46,7 +46,7 @@ def glance(raw: bytes) -> list[Judgement] | None:
         primary = outcomes[horizons.index(int(own[1]) if own else horizons[0])]
         figures = (percent(primary.raw_return), percent(primary.alpha), str(primary.sessions))
         is_plain = rating == recorded and [figure.encode() for figure in figures] == told
-        if not is_plain or len(set(horizons)) < len(horizons) or not _is_later(primary, found):
+        if not is_plain or len(set(horizons)) < len(horizons) or not _are_later(outcomes, found):
             return None
         return [
             Judgement(
@@ -69,6 +69,8 @@ def glance(raw: bytes) -> list[Judgement] | None:
 def _figures(line: bytes) -> Figures:
     data = json.loads(line)
     start, end = data.get("entry"), data.get("exit")
+    if at := data.get("at"):
+        parse_instant(at)  # if it cannot be read, a parser takes the line for none
     return Figures(
         data["horizon"],
         data["sessions"],
@@ -81,8 +83,8 @@ def _figures(line: bytes) -> Figures:
     )
 
 
-def _is_later(primary: Figures, found: "re.Match[bytes]") -> bool:
-    """Whether an outcome was known after its decision was, as must be; to the day is enough."""
+def _are_later(outcomes: list[Figures], found: "re.Match[bytes]") -> bool:
+    """Whether all outcomes were known after their decision, as must be; to the day is enough."""
     decided = _DECIDED.search(found[8])
     last = decided[1][:10] if decided else found[1]
-    return primary.known_at.date().isoformat().encode() > last
+    return all(outcome.known_at.date().isoformat().encode() > last for outcome in outcomes)
