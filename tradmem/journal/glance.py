@@ -31,12 +31,9 @@ def glance(raw: bytes) -> list[Judgement] | None:
     That is so for a block that a person edited, and for one whose outcome was corrected.
     """
     found = _BLOCK.match(raw)
-    if not found:
+    if not found or _is_odd(raw, found.end()):
         return None
     day, ticker, rating, *told, known_on, identity, recorded, ledger = found.groups()
-    text = raw[found.end() - 1 :]
-    if b"\0" in raw or _TAG.search(text) or any(odd in text for odd in _ODD):
-        return None
     try:
         raw.decode()
         parse_date(known_on.decode())
@@ -46,6 +43,8 @@ def glance(raw: bytes) -> list[Judgement] | None:
         primary = outcomes[horizons.index(int(own[1]) if own else horizons[0])]
         figures = (percent(primary.raw_return), percent(primary.alpha), str(primary.sessions))
         is_plain = rating == recorded and [figure.encode() for figure in figures] == told
+        if own is None:  # else another was the primary one for a while
+            is_plain = is_plain and primary.known_at == min(o.known_at for o in outcomes)
         if not is_plain or len(set(horizons)) < len(horizons) or not _are_later(outcomes, found):
             return None
         return [
@@ -64,6 +63,12 @@ def glance(raw: bytes) -> list[Judgement] | None:
         ]
     except (LookupError, TypeError, ValueError, AttributeError):
         return None
+
+
+def _is_odd(raw: bytes, start: int) -> bool:
+    """Whether the text from ``start`` on holds what no text of ours does."""
+    text = raw[start - 1 :]
+    return b"\0" in raw or bool(_TAG.search(text)) or any(odd in text for odd in _ODD)
 
 
 def _figures(line: bytes) -> Figures:
