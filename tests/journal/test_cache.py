@@ -464,6 +464,22 @@ def test_an_identity_that_a_person_broke_keeps_its_id(tmp_path):
         assert len(each.problems()) == 1
 
 
+@pytest.mark.parametrize("looked", [True, False])
+def test_a_decision_whose_block_a_person_broke_is_recorded_again_and_seen(tmp_path, looked):
+    """The broken block still bears the id in its ledger, and stands first."""
+    path = tmp_path / "memory.md"
+    journal = long_lived(path, range(4))
+    entry = journal.find(made(2).date, "T0")[0]
+    path.write_text(path.read_text().replace("Number 2.", "Number 2.\n<<<<<<< mine"))
+    if looked:
+        assert journal.get(entry.id) is None
+    else:
+        journal.unfinished()
+    open_journal(path).append(made(2))
+    assert journal.get(entry.id) is not None
+    compare(journal, path)
+
+
 def test_the_newline_style_follows_the_file(tmp_path):
     """Another program turned most of it to Windows line ends, and then back."""
     path = tmp_path / "memory.md"

@@ -149,7 +149,7 @@ class Index:
         ]
         for number in others:
             self._parse(number, data, base)
-        self._find_repeats(first, data, base)
+        self._find_repeats(first, descriptor)
         self._find_revised(data, base)
         self._extend(first, data, base)
         if self._lines or b"\r" in data:
@@ -177,7 +177,7 @@ class Index:
         self.tags[number] = _tag_of(entry) if entry else b""
         self.ids[number] = entry.id.encode() if entry else b""
 
-    def _find_repeats(self, first: int, data: bytes, base: int) -> None:
+    def _find_repeats(self, first: int, descriptor: int) -> None:
         """Of two blocks with one id the first that holds an entry counts."""
         by_id = self._by_id
         if not first:
@@ -191,9 +191,7 @@ class Index:
             earlier = by_id.setdefault(name, number) if name else number
             if earlier == number:
                 continue
-            if earlier not in self._entries and earlier >= first:
-                self._parse(earlier, data, base)
-            if self.ids[earlier]:
+            if self.entry(descriptor, earlier):
                 self.repeats.add(number)
             else:
                 by_id[name] = number
