@@ -145,6 +145,8 @@ class Memory:
             )
         settings = settings or Settings()
         path = log or os.environ.get("TRADMEM_LOG") or DEFAULT_LOG
+        if "://" in os.fspath(path):
+            raise UsageError("a log is a file; databases cannot be opened yet")
         journal = MarkdownJournal(
             path, max_resolved=settings.max_resolved, horizons=settings.horizons
         )
@@ -534,6 +536,7 @@ class Memory:
         """
         started = self._now()
         instant = as_instant(as_of, started)
+        tickers = [tickers] if isinstance(tickers, str) else tickers
         only = None if tickers is None else {check_ticker(ticker) for ticker in tickers}
         accepted = {self._entry(name).id for name in accept}
         run = Run(
@@ -689,6 +692,7 @@ class Memory:
         agents: Iterable[str] = (),
         since: Date | str | None = None,
         until: Date | str | None = None,
+        report: ResolveReport | None = None,
     ) -> TrackRecord:
         """How good the decisions were, by ticker, rating and agent, and how sure that is.
 
@@ -698,6 +702,8 @@ class Memory:
             agents: only these; all by default.
             since: only decisions of this date or later.
             until: only decisions of this date or earlier.
+            report: what :meth:`resolve` just said; it tells those that wait for a close from
+                those whose closes a person has to look at.
         """
         instant = as_instant(as_of, self._now())
         names, makers = {check_ticker(ticker) for ticker in tickers}, set(agents)
@@ -712,6 +718,9 @@ class Memory:
         ]
         dues = ((entry.id, self.due(entry)) for entry in entries)
         pending = {name: "not_due" for name, due in dues if due and due > instant}
+        for group, told in report.items() if report else ():
+            if group in ("waiting", "suspect"):
+                pending[told.entry.id] = group
         return track(entries, default_horizon=self.settings.horizons[0], pending=pending)
 
     def history(self, entry_id: str) -> tuple[Event, ...]:

@@ -253,7 +253,11 @@ class Outcome:
     @property
     def z(self) -> float | None:
         """The judged return in standard deviations of its holding period."""
-        return self.judged / (self.sigma * sqrt(self.sessions)) if self.sigma else None
+        return (
+            self.judged / (self.sigma * sqrt(self.sessions))
+            if self.sigma and self.sessions
+            else None
+        )
 
     def verdict(self, rating: Rating | None, ticker: str) -> Verdict | None:
         """Whether a rating was right about this outcome; None for an unrated decision.

@@ -254,7 +254,7 @@ def test_a_model_that_contradicts_itself_is_shown_by_run_and_by_show(world, aski
     )
     page = world.run("show", "last").stdout
     assert "  Conflict     the text says Sell, the rating is Buy" in page
-    assert f"  Model       {MODEL}, trained up to 2025-06-30" in page
+    assert f"  Model        {MODEL}, trained up to 2025-06-30" in page
     (found,) = world.json("show", "last")
     assert found["rating"] == "Buy"
     assert found["extra"] == {"stated_rating": "Sell", "model": MODEL, "cutoff": "2025-06-30"}

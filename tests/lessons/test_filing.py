@@ -147,3 +147,11 @@ def test_a_note_is_filed_without_a_model(journal):
     third = memory.note("AMD guides with NVDA.", ticker="NVDA").entry
     assert second.recorded.extra["same_as"] == first.id
     assert third.recorded.extra["tickers"] == ["AMD"]
+
+
+def test_a_ticker_that_always_teaches_the_same_is_shown_once_and_not_searched_for_ever(journal):
+    settle(journal, 60)
+    memory = reflect(journal, "TICKER rose 4.5% after it cut costs. Buy such cuts.")
+    seen = memory.recall("NVDA")
+    assert len(seen.ids) == 1
+    assert "said of 40 decisions" in seen.text

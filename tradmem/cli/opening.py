@@ -9,7 +9,7 @@ import click
 
 from tradmem.cli.output import say
 from tradmem.clock import Clock, system_clock, utc
-from tradmem.errors import PriceError, PriceFault
+from tradmem.errors import PriceError, PriceFault, UsageError
 from tradmem.journal.markdown import MarkdownJournal
 from tradmem.settings import DEFAULT_LOG, Settings
 
@@ -35,7 +35,13 @@ def now() -> datetime:
 
 
 def open_journal(log: str) -> MarkdownJournal:
-    """The journal in a log, to read."""
+    """The journal in a log, to read.
+
+    Raises:
+        UsageError: it names a database.
+    """
+    if "://" in log:
+        raise UsageError("a log is a file; databases cannot be opened yet")
     return MarkdownJournal(log or DEFAULT_LOG)
 
 

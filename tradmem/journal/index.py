@@ -348,7 +348,7 @@ class Index:
         key = ticker.encode()
         if key not in self._verdicts:
             found = []
-            for _, number in self.order(ticker):
+            for number in (*(n for _, n in self.order(ticker)), *self._without_outcome(key)):
                 if number not in self._judged:
                     self._judged[number] = self._judge(descriptor, number)
                 found.append((self.ids[number], self._judged[number]))
@@ -372,9 +372,23 @@ class Index:
         """The ids that stand in both files."""
         return self._by_id.keys() & other._by_id.keys()  # noqa: SLF001 - of its own kind
 
+    def _without_outcome(self, key: bytes) -> list[int]:
+        """The blocks on a ticker that have no outcome now; one may have been taken back."""
+        wanted = key + b" |"
+        return [
+            number
+            for number, tag in enumerate(self.tags)
+            if tag[-21:-11] != _KNOWN
+            and tag.startswith(wanted, _TICKER_AT)
+            and number not in self.repeats
+        ]
+
     def _judge(self, descriptor: int, number: int) -> list[Judgement]:
         if number not in self._entries and not self.may_be_replaced(number):
-            glimpsed = glance(self.raw(descriptor, number))
+            raw = self.raw(descriptor, number)
+            if self.tags[number][-21:-11] != _KNOWN and _OUTCOME not in raw:
+                return []
+            glimpsed = glance(raw)
             if glimpsed is not None:
                 return glimpsed
         entry = self.entry(descriptor, number)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from heapq import nlargest
 from math import log
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tradmem.journal.base import Journal
 from tradmem.lessons.choosing import Choice
@@ -28,10 +28,20 @@ if TYPE_CHECKING:
     from tradmem.lessons.vectors import VectorIndex
 
 CANDIDATES = 40  # by words, and as many by meaning
-_OF_TICKER, _OF_NAMED, _OF_OTHERS = 10, 5, 10  # the newest, of each kind
 _NOTHING = log(2)  # the weight of a word that half of the memories hold
 _MOST_NAMED = 8  # tickers of a query that count
 HALF_LIFE = 90.0  # days
+
+
+class Newest(NamedTuple):
+    """How many of the newest are candidates: of the ticker, of each named one, of others."""
+
+    of_ticker: int = 10
+    of_named: int = 5
+    of_others: int = 10
+
+
+_NEWEST = Newest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,9 +154,9 @@ def _by_words(view: View, words: Iterable[Rare]) -> list[int]:
 def _newest(
     journal: Journal, ticker: str, as_of: datetime, entities: Sequence[str]
 ) -> Iterable[Entry]:
-    yield from journal.memories(as_of, ticker=ticker, limit=_OF_TICKER)
+    yield from journal.memories(as_of, ticker=ticker, limit=_NEWEST.of_ticker)
     for name in entities[1:]:
-        yield from journal.memories(as_of, ticker=name, lessons=True, limit=_OF_NAMED)
+        yield from journal.memories(as_of, ticker=name, lessons=True, limit=_NEWEST.of_named)
     yield from journal.memories(
-        as_of, not_ticker=ticker, distinct=True, lessons=True, limit=_OF_OTHERS
+        as_of, not_ticker=ticker, distinct=True, lessons=True, limit=_NEWEST.of_others
     )
