@@ -24,7 +24,7 @@ from tradmem.journal.tally import judgements
 from tradmem.model import Addition, Status, entry_id
 
 MOST = 3
-EXAMPLES = 40
+EXAMPLES = 25
 GONE = "0123456789ab"
 THEIRS = (
     "[2025-10-{:02} | T0 | Hold | pending]\n\nDECISION:\nTheirs. <!-- ENTRY_END --> and on\n"
@@ -550,7 +550,7 @@ def test_a_glance_at_a_damaged_block_sees_what_a_parser_sees_or_nothing():
     whole = render(fold_now(replace(made(3), id=decision_id(3)), acts))
     assert glance(whole) == judgements(read_block(whole).entry)
     for at in range(len(whole)):
-        for byte in (b"", b"x", b"\n", b"0", b'"', b"\xff"):
+        for byte in (b"", b"\n", b"0", b"\xff"):
             raw = whole[:at] + byte + whole[at + 1 :]
             entry, seen, passage = read_block(raw).entry, glance(raw), glimpse(raw)
             assert seen is None or (entry is not None and seen == judgements(entry))
