@@ -3,6 +3,7 @@
 import os
 import shutil
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,12 +15,16 @@ from tests.journal.made import decision, instant, lesson, outcome
 from tradmem.errors import LogError
 from tradmem.journal import index
 from tradmem.journal.base import OnConflict
-from tradmem.journal.format import parse
+from tradmem.journal.block import fold_now, read_block
+from tradmem.journal.format import parse, render
+from tradmem.journal.glance import glance
 from tradmem.journal.markdown import MarkdownJournal
+from tradmem.journal.passages import glimpse
+from tradmem.journal.tally import judgements
 from tradmem.model import Addition, Status, entry_id
 
 MOST = 3
-EXAMPLES = 40
+EXAMPLES = 25
 GONE = "0123456789ab"
 THEIRS = (
     "[2025-10-{:02} | T0 | Hold | pending]\n\nDECISION:\nTheirs. <!-- ENTRY_END --> and on\n"
@@ -43,8 +48,8 @@ def result_of(question):
         return str(error)
 
 
-def answers(journal: MarkdownJournal, names, days) -> dict[str, object]:
-    """All that can be asked of a journal."""
+def answers(journal: MarkdownJournal, names, days, *, backwards=False) -> dict[str, object]:
+    """All that can be asked of a journal; in which order must not matter."""
     questions = {
         "entries": journal.entries,
         "log": lambda: journal.entries(archived=False),
@@ -52,6 +57,9 @@ def answers(journal: MarkdownJournal, names, days) -> dict[str, object]:
         "lacking": lambda: journal.lacking((5, 10)),
         "problems": journal.problems,
         "latest": lambda: journal.latest(3),
+        "lessons": journal.lessons,
+        "tickers": journal.tickers,
+        "together": lambda: journal.get_all(names, replaced=False),
     }
     for number in (9, 25, 10_000):
         for ticker in ("T0", "T1", None):
@@ -67,7 +75,8 @@ def answers(journal: MarkdownJournal, names, days) -> dict[str, object]:
         questions[f"where {name}"] = lambda n=name: journal.where(n)
     for day, ticker in days:
         questions[f"find {day} {ticker}"] = lambda d=day, t=ticker: journal.find(d, t)
-    return {name: result_of(question) for name, question in questions.items()}
+    order = reversed(questions.items()) if backwards else questions.items()
+    return {name: result_of(question) for name, question in order}
 
 
 def compare(journal: MarkdownJournal, path: Path) -> None:
@@ -77,7 +86,8 @@ def compare(journal: MarkdownJournal, path: Path) -> None:
     entries = [] if isinstance(entries, str) else entries
     names = {entry.id for entry in entries} | {GONE}
     days = {(entry.date, entry.ticker) for entry in entries}
-    seen, wanted = answers(journal, names, days), answers(fresh, names, days)
+    seen = answers(journal, names, days)
+    wanted = answers(open_journal(path), names, days, backwards=True)
     assert {k: v for k, v in seen.items() if v != wanted[k]} == {}
     data = path.read_bytes() if path.exists() else b""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
@@ -93,6 +103,29 @@ def compare(journal: MarkdownJournal, path: Path) -> None:
     states = (Status.PENDING, Status.SETTLED)
     due = [e for e in log if e.status in states and e is first[e.id]]
     assert [e for e in due if e in journal.unfinished()] == journal.unfinished()
+
+
+class Follower:
+    """What a search keeps of the texts, brought up to date with what has changed."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, object] = {}
+        self.mark = None
+
+    def follow(self, journal: MarkdownJournal) -> None:
+        changes = journal.passages(self.mark)
+        self.texts.update({passage.id: passage for passage in changes.passages})
+        for name in changes.gone:
+            self.texts.pop(name, None)
+        self.mark = changes.mark
+
+
+def compare_texts(journal: MarkdownJournal, path: Path, follower: Follower) -> None:
+    """What was followed from mark to mark is what a new journal has from the beginning."""
+    fresh = Follower()
+    if result_of(lambda: fresh.follow(open_journal(path))) is None:
+        follower.follow(journal)
+        assert follower.texts == fresh.texts
 
 
 # What may happen to a file; each gets the journal, its path, and a number to choose by.
@@ -279,12 +312,13 @@ WHAT_HAPPENS = st.tuples(st.sampled_from(HAPPENINGS), st.integers(0, 100_000))
 def test_it_sees_what_a_new_journal_sees(prepared, happenings):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(shutil.copytree(prepared, f"{folder}/logs")) / "memory.md"
-        journal = open_journal(path)
+        journal, follower = open_journal(path), Follower()
         compare(journal, path)
         for happen, number in happenings:
             if path.exists() or happen not in NEEDS_FILE:
                 happen(journal, path, number)
                 compare(journal, path)
+                compare_texts(journal, path, follower)
         copied = Path(shutil.copytree(path.parent, f"{folder}/copy")) / "memory.md"
         assert (
             result_of(lambda: journal.append(made(77))[0])
@@ -430,6 +464,22 @@ def test_an_identity_that_a_person_broke_keeps_its_id(tmp_path):
         assert len(each.problems()) == 1
 
 
+@pytest.mark.parametrize("looked", [True, False])
+def test_a_decision_whose_block_a_person_broke_is_recorded_again_and_seen(tmp_path, looked):
+    """The broken block still bears the id in its ledger, and stands first."""
+    path = tmp_path / "memory.md"
+    journal = long_lived(path, range(4))
+    entry = journal.find(made(2).date, "T0")[0]
+    path.write_text(path.read_text().replace("Number 2.", "Number 2.\n<<<<<<< mine"))
+    if looked:
+        assert journal.get(entry.id) is None
+    else:
+        journal.unfinished()
+    open_journal(path).append(made(2))
+    assert journal.get(entry.id) is not None
+    compare(journal, path)
+
+
 def test_the_newline_style_follows_the_file(tmp_path):
     """Another program turned most of it to Windows line ends, and then back."""
     path = tmp_path / "memory.md"
@@ -492,3 +542,16 @@ def test_a_search_that_was_interrupted_is_begun_again(tmp_path, monkeypatch):
                 journal.unfinished()
         compare(journal, path)
     assert len(journal.entries()) == 19
+
+
+def test_a_glance_at_a_damaged_block_sees_what_a_parser_sees_or_nothing():
+    """Whatever byte is another one, no shortcut counts what is no entry."""
+    acts = (outcome(3), lesson(3), outcome(3, horizon=10))
+    whole = render(fold_now(replace(made(3), id=decision_id(3)), acts))
+    assert glance(whole) == judgements(read_block(whole).entry)
+    for at in range(len(whole)):
+        for byte in (b"", b"\n", b"0", b"\xff"):
+            raw = whole[:at] + byte + whole[at + 1 :]
+            entry, seen, passage = read_block(raw).entry, glance(raw), glimpse(raw)
+            assert seen is None or (entry is not None and seen == judgements(entry))
+            assert passage is None or passage.body

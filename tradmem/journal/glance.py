@@ -11,13 +11,17 @@ from tradmem.model import Rating
 
 _SILENT = "|".join(sorted(SILENT)).encode()
 _BLOCK = re.compile(
-    rb"\s*\[([0-9-]{10}) \| ([^|\]\s]+) \| (\w+) \| ([+-][0-9.]+%) \| ([+-][0-9.]+%|n/a)"
-    rb" \| ([0-9]+)d \| resolved:[0-9-]{10}\]\r?\n"
-    rb'<!-- tradmem: (\{"v":1,[^\n]*"rating":"(\w+)"[^\n]*)\r?\n'
-    rb'((?:<!-- tradmem: \{"add":"(?:outcome|' + _SILENT + rb')",[^\n]*\} -->\r?\n)+)\r?\n'
+    rb"\s*\[([0-9-]{10}) \| (\^?[A-Z0-9][A-Z0-9.&=_^-]{0,31}) \| (\w+) \| "
+    rb"([+-][0-9.]+%) \| ([+-][0-9.]+%|n/a) \| ([0-9]{1,5})d \| resolved:([0-9-]{10})\]\r?\n"
+    rb'<!-- tradmem: (\{"v":1,[^\n]*"rating":"(\w+)"[^\n]*\}) -->\r?\n'
+    rb'((?:<!-- tradmem: \{"add":"(?:outcome|' + _SILENT + rb')",[^\n]*\} -->\r?\n)+)'
+    rb"\r?\nDECISION:\r?\n"
 )
-_OUTCOME = re.compile(rb'<!-- tradmem: (\{"add":"outcome",[^\n]*\}) -->')
+_OUTCOME = re.compile(rb'^<!-- tradmem: (\{"add":"outcome",[^\n]*\}) -->', re.MULTILINE)
 _DECIDED = re.compile(rb'"decided_at":"([^"]+)"')
+_TAG = re.compile(rb"(?<!\\)\[[0-9]{4}-[0-9]{2}-[0-9]{2} \|")
+# With these a block holds no entry, or may hold none.
+_ODD = (b"\nDECISION:", b"\n<<<<<<< ", b"\n>>>>>>> ", b"<!-- tradmem:")
 _HORIZON = re.compile(rb'"horizon":([0-9]+)')
 
 
@@ -29,17 +33,21 @@ def glance(raw: bytes) -> list[Judgement] | None:
     if b"<<<<<<< " in raw or b">>>>>>> " in raw:  # perhaps no entry at all
         return None
     found = _BLOCK.match(raw)
-    if not found:
+    if not found or _is_odd(raw, found.end()):
         return None
-    day, ticker, rating, *told, identity, recorded, ledger = found.groups()
+    day, ticker, rating, *told, known_on, identity, recorded, ledger = found.groups()
     try:
+        raw.decode()
+        parse_date(known_on.decode())
         outcomes = [_figures(line) for line in _OUTCOME.findall(ledger)]
         horizons = [outcome.horizon for outcome in outcomes]
         own = _HORIZON.search(identity)
         primary = outcomes[horizons.index(int(own[1]) if own else horizons[0])]
         figures = (percent(primary.raw_return), percent(primary.alpha), str(primary.sessions))
         is_plain = rating == recorded and [figure.encode() for figure in figures] == told
-        if not is_plain or len(set(horizons)) < len(horizons) or not _is_later(primary, found):
+        if own is None:  # else another was the primary one for a while
+            is_plain = is_plain and primary.known_at == min(o.known_at for o in outcomes)
+        if not is_plain or len(set(horizons)) < len(horizons) or not _are_later(outcomes, found):
             return None
         return [
             Judgement(
@@ -59,9 +67,17 @@ def glance(raw: bytes) -> list[Judgement] | None:
         return None
 
 
+def _is_odd(raw: bytes, start: int) -> bool:
+    """Whether the text from ``start`` on holds what no text of ours does."""
+    text = raw[start - 1 :]
+    return b"\0" in raw or bool(_TAG.search(text)) or any(odd in text for odd in _ODD)
+
+
 def _figures(line: bytes) -> Figures:
     data = json.loads(line)
     start, end = data.get("entry"), data.get("exit")
+    if at := data.get("at"):
+        parse_instant(at)  # if it cannot be read, a parser takes the line for none
     return Figures(
         data["horizon"],
         data["sessions"],
@@ -74,8 +90,8 @@ def _figures(line: bytes) -> Figures:
     )
 
 
-def _is_later(primary: Figures, found: "re.Match[bytes]") -> bool:
-    """Whether an outcome was known after its decision was, as must be; to the day is enough."""
-    decided = _DECIDED.search(found[7])
+def _are_later(outcomes: list[Figures], found: "re.Match[bytes]") -> bool:
+    """Whether all outcomes were known after their decision, as must be; to the day is enough."""
+    decided = _DECIDED.search(found[8])
     last = decided[1][:10] if decided else found[1]
-    return primary.known_at.date().isoformat().encode() > last
+    return all(outcome.known_at.date().isoformat().encode() > last for outcome in outcomes)

@@ -152,7 +152,7 @@ class Index:
         for number in others:
             if tags[number][-9:] != _PENDING:
                 self._parse(number, data, base)
-        self._find_repeats(descriptor, first, data, base)
+        self._find_repeats(first, descriptor)
         self._find_revised(data, base)
         self._extend(first, data, base)
         if self._lines or b"\r" in data:
@@ -182,7 +182,7 @@ class Index:
         if entry and not entry.known_on:
             self._without_outcome.add(number)
 
-    def _find_repeats(self, descriptor: int, first: int, data: bytes, base: int) -> None:
+    def _find_repeats(self, first: int, descriptor: int) -> None:
         """Of two blocks with one id the first that holds an entry counts."""
         by_id = self._by_id
         if not first:
@@ -196,13 +196,7 @@ class Index:
             earlier = by_id.setdefault(name, number) if name else number
             if earlier == number:
                 continue
-            if earlier not in self._entries and earlier >= first:
-                self._parse(earlier, data, base)
-            elif earlier not in self._entries:
-                self.put(
-                    earlier, read_block(self.raw(descriptor, earlier), archived=self.archived).entry
-                )
-            if self._entries.get(earlier) is not None:
+            if self.entry(descriptor, earlier):
                 self.repeats.add(number)
             else:
                 by_id[name] = number

@@ -483,6 +483,8 @@ class MarkdownJournal:
                     continue
                 if passage := index.passage(held.descriptor(index), number):
                     passages[passage.id] = passage
+                elif index.ids[number]:  # a person broke it; its head alone still looks like one
+                    lost.append(index.ids[number].decode())
             return Changes(
                 passages=list(passages.values()),
                 gone=[name for name in lost if name not in passages],

@@ -130,7 +130,7 @@ def glimpse(raw: bytes, *, archived: bool = False) -> Passage | None:
         return None
     try:
         return _read(raw, found, archived)
-    except (UsageError, ValueError, TypeError):
+    except (UsageError, ValueError, TypeError, LookupError):
         return None
 
 
