@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tradmem.lessons.vectors import VectorIndex
 
 CANDIDATES = 40  # by words, and as many by meaning
-_NOTHING = log(2)  # the weight of a word that half of the memories hold
+_LEAST = log(2)  # the weight of a word that half of the memories hold; more hold what says nothing
 _MOST_NAMED = 8  # tickers of a query that count
 HALF_LIFE = 90.0  # days
 
@@ -95,7 +95,7 @@ def recall_relevant(
     vector = vectors.vector(query) if vectors is not None and query.strip() else None
     with ranking.index.view(as_of, memories=True) as view:
         entities = _entities(ticker, query, ranking.index.tickers(as_of))
-        words = [word for word in view.rarest(terms_of(query)) if word.weight > _NOTHING]
+        words = [word for word in view.rarest(terms_of(query)) if word.weight >= _LEAST]
         keys = _by_words(view, words)
         if vectors is not None and vector is not None:
             keys += view.find(vectors.nearest(vector, as_of, CANDIDATES, view.changed))
