@@ -8,7 +8,7 @@ demo: .venv/.ready
 	$(BIN)/tradmem demo
 
 test: .venv/.ready-dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --maxprocesses=4
 
 test-long: .venv/.ready-dev
 	$(BIN)/python -m pytest -m long

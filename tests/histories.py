@@ -13,7 +13,7 @@ TICKERS = ("NVDA", "AAPL", "AMD")
 WORDS = ("Earnings move it.", "Earnings moved it.", "Rates move it.", "Nothing moved.")
 TAGS = ("earnings", "rates")
 RATINGS = (*Rating, None)
-SETTINGS = Settings(same_ticker=2, cross_ticker=2)
+SETTINGS = Settings(same_ticker=2, cross_ticker=2, embeddings="none")
 GOVERNING = ("forget", "expire", "supersede", "undo", "redo", "consolidate")
 KINDS = (
     *("record", "settle", "reflect", "reflect", *GOVERNING),

@@ -35,6 +35,7 @@ GOOD = (
     "ok", "parts", "fenced", "in-prose", "reasoning", "only-closing-tag", "invented-link",
     "another-language", "line-breaks", "sentences-in-list",
 )  # fmt: skip
+USAGE = {"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100}
 FATAL = ("401", "404", "402", "no-credit", "unknown-model")
 
 # What each play that is an error of the server sends: status, message, code, headers.
@@ -75,7 +76,7 @@ class ModelServer:
 
     Attributes:
         plays: what to play, one per request, then ``ok``; or a function from
-            what the request is about to a play.
+            what the request is about to a play. A JSON object is answered as it stands.
         takes: the ways of asking for JSON that it takes.
         slowness: seconds that ``slow`` waits.
         port: 0 for any that is free.
@@ -191,6 +192,8 @@ def _message(play, body):  # noqa: PLR0911, PLR0912
     """The message that a play answers with, and why it finished."""
     if play == "ready":
         return {"content": '{"word": "ready"}'}, "stop"
+    if play.startswith("{"):
+        return {"content": play}, "stop"
     text = sound_lesson(body)
     answer = {"reflection": text, "links": [1], "tags": ["Earnings Beat", "momentum"]}
     opposite = "wrong" if "right" in _fact(body, "Verdict").split(",")[0] else "right"
@@ -300,7 +303,7 @@ class _Handler(BaseHTTPRequestHandler):
                     "message": {"role": "assistant", "refusal": None} | message,
                 }
             ],
-            "usage": {"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100},
+            "usage": USAGE,
         }
         if play == "cut-body":
             self._send(200, json.dumps(payload)[:80])

@@ -9,6 +9,7 @@ from tests.governance_world import WHY, Life, on
 from tests.journal.making import decision, lesson, note, outcome
 from tradmem import Addition, MarkdownJournal, Memory, RamJournal, Rating
 from tradmem.audit import Leak
+from tradmem.demo.run import run_demo
 
 pytestmark = pytest.mark.leaky
 
@@ -248,3 +249,10 @@ def test_a_log_of_another_program_has_nothing_to_audit(tmp_path):
         encoding="utf-8",
     )
     assert Memory.open(path).audit() == ()
+
+
+def test_the_demo_never_looks_ahead(tmp_path):
+    run_demo(tmp_path / "demo.md")
+    memory = Memory.open(tmp_path / "demo.md")
+    assert sum(len(entry.recalled) for entry in memory.entries()) > 1000
+    assert memory.audit() == ()

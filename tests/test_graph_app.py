@@ -14,7 +14,7 @@ from tradmem.errors import LogError
 from tradmem.journal.markdown import MarkdownJournal
 from tradmem.memory import Memory
 from tradmem.model import Status
-from tradmem.model_policy import KEYS
+from tradmem.model_settings import VARIABLES
 
 ROOT = Path(__file__).parents[1]
 APP = ROOT / "graph" / "agent.py"
@@ -24,7 +24,7 @@ CLOSES = random_closes(["NVDA", "SPY"], 330)
 def load(monkeypatch, log):
     """The module, as the LangGraph server loads it: from its file, in no package."""
     monkeypatch.setenv("TRADMEM_LOG", str(log))
-    for name in KEYS:
+    for name in (*VARIABLES["api_key"], *VARIABLES["base_url"]):
         monkeypatch.delenv(name, raising=False)
     spec = spec_from_file_location("deployed", APP)
     module = module_from_spec(spec)

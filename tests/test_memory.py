@@ -19,6 +19,7 @@ from tradmem import (
     UsageError,
 )
 from tradmem.lessons.reflect import Fault, FaultKind
+from tradmem.stated import conflict
 
 CASES = json.loads((Path(__file__).parent / "data" / "outcomes.json").read_text(encoding="utf-8"))
 LATE = datetime(2026, 12, 1, tzinfo=UTC)
@@ -414,3 +415,35 @@ def test_an_unknown_market_is_told(journal):
     memory = Memory(journal, clock=Clock("2026-01-05T15:00"))
     (warning,) = memory.record("EQNR.OL", "2026-01-05", "Rating: Buy").warnings
     assert "EQNR.OL" in warning
+
+
+@pytest.mark.parametrize("name", ["id", "rating", "sha256", "recalled", "add", "torn"])
+def test_extra_values_can_take_no_name_of_the_ledgers_own(tmp_path, name):
+    memory = Memory(MarkdownJournal(tmp_path / "memory.md"), clock=Clock("2026-01-05T15:00:00"))
+    with pytest.raises(UsageError, match=f"extra cannot hold '{name}'"):
+        memory.record("NVDA", "2026-01-05", "Rating: Buy", extra={name: "x"})
+    assert not (tmp_path / "memory.md").exists()
+
+
+@pytest.mark.parametrize("value", [{1, 2}, float("nan"), date(2026, 1, 5)])
+def test_extra_values_have_to_be_json(tmp_path, value):
+    memory = Memory(MarkdownJournal(tmp_path / "memory.md"), clock=Clock("2026-01-05T15:00:00"))
+    with pytest.raises(UsageError, match="extra holds 'mine', which is no JSON value"):
+        memory.record("NVDA", "2026-01-05", "Rating: Buy", extra={"mine": value})
+    assert not (tmp_path / "memory.md").exists()
+
+
+def test_a_rating_that_its_text_contradicts_is_kept_with_what_the_text_says(tmp_path):
+    log = tmp_path / "memory.md"
+    memory = Memory(MarkdownJournal(log), clock=Clock("2026-01-05T15:00:00"))
+    done = memory.record("NVDA", "2026-01-05", "**Rating**: Sell", rating="Buy")
+    assert done.warnings == (
+        "NVDA 2026-01-05 contradicts itself: the text says Sell, the rating is Buy",
+    )
+    assert done.entry.recorded.extra == {"stated_rating": "Sell"}
+    assert conflict(done.entry) == "the text says Sell, the rating is Buy"
+    log.write_text(log.read_text().replace("| Buy |", "| Sell |"))  # a person settles it
+    mended = Memory(MarkdownJournal(log)).get(done.entry.id)
+    assert (mended.rating, conflict(mended)) == ("Sell", "")
+    agreeing = memory.record("AMD", "2026-01-05", "**Rating**: Sell", rating="sell")
+    assert (agreeing.warnings, agreeing.entry.recorded.extra) == ((), {})

@@ -2,6 +2,7 @@
 
 import json
 import threading
+from datetime import date
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -10,6 +11,7 @@ from tests.agent_world import World, random_closes
 from tradmem.agent import build_graph, default_policy, model_policy, momentum_policy
 from tradmem.errors import ModelError, UsageError
 from tradmem.model import Rating
+from tradmem.model_settings import VARIABLES
 
 CLOSES = random_closes(["NVDA", "AMD", "SPY"], 330)
 DAYS = list(CLOSES["NVDA"])
@@ -19,7 +21,7 @@ SOUND = {"rating": "Overweight", "thesis": "It has risen. It may rise on.", "cit
 class Server:
     """Answers each request with the next of its answers: a text, an object, or a status."""
 
-    def __init__(self, *answers):
+    def __init__(self, *answers, finish="stop"):
         self.answers, self.asked, self.keys = list(answers), [], []
         owner = self
 
@@ -37,7 +39,7 @@ class Server:
                     status = answer
                 else:
                     text = answer if isinstance(answer, str) else json.dumps(answer)
-                    data = {"choices": [{"finish_reason": "stop", "message": {"content": text}}]}
+                    data = {"choices": [{"finish_reason": finish, "message": {"content": text}}]}
                 raw = json.dumps(data).encode()
                 self.send_response(status)
                 self.send_header("content-type", "application/json")
@@ -102,25 +104,118 @@ def test_memories_are_cited_by_number_and_no_id_is_shown():
     assert other.id not in shown
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "I would rather not say.",
-        {"rating": "Strong maybe", "thesis": "Up.", "cited": []},
-        {"rating": "Buy", "thesis": " ", "cited": []},
-        {"rating": "Buy", "thesis": "Up. " * 600, "cited": []},
-        {"rating": "Buy", "cited": []},
-    ],
-)
+NO_DECISION = [
+    "I would rather not say.",
+    {"rating": "Strong maybe", "thesis": "Up.", "cited": []},
+    {"thesis": ["Up it goes.", "Or down."]},
+    {"rating": "Buy", "thesis": " ", "cited": []},
+    {"rating": "Buy", "thesis": "Up. " * 600, "cited": []},
+    {"rating": "Buy", "cited": []},
+    '{"rating": "Buy", "thesis": "It has ris',
+    "Up. " * 600,
+    " ",
+    "<think>What to say?</think>",
+]
+
+
+@pytest.mark.parametrize("answer", NO_DECISION)
 def test_what_is_no_decision_is_asked_for_once_more(answer):
     with Server(answer, SOUND) as server:
         assert decide(server).rating is Rating.OVERWEIGHT
     assert len(server.asked) == 2
     assert "That is no decision: " in server.prompt()
+
+
+@pytest.mark.parametrize("answer", NO_DECISION[3:])
+def test_what_has_no_text_is_a_failure_and_nothing_is_recorded(answer):
     world = World(CLOSES).go(DAYS[300])
     with Server(answer, answer) as server, pytest.raises(ModelError, match="unreadable answer"):
         decide(server, world)
     assert world.memory.entries() == []
+
+
+def test_a_text_that_was_cut_off_or_filtered_is_nobodys_decision():
+    for finish, kind in (("length", "unreadable answer"), ("content_filter", "refused")):
+        world = World(CLOSES).go(DAYS[300])
+        with Server("Rating: Buy", "Rating: Buy", finish=finish) as server:  # noqa: SIM117
+            with pytest.raises(ModelError, match=kind):
+                decide(server, world)
+        assert world.memory.entries() == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        ("I would rather not say.", "I would rather not say."),
+        ({"rating": "Strong maybe", "thesis": "Up.", "cited": []}, "Up."),
+        ({"thesis": ["Up it goes.", "Or down."]}, "Up it goes. Or down."),
+        ("<think>Buy?</think>\nNo view on this one.", "No view on this one."),
+    ],
+)
+def test_a_text_without_a_rating_is_stored_unrated_and_warned_about(answer, text):
+    world = World(CLOSES).go(DAYS[300])
+    with Server(answer, answer) as server:
+        graph = build_graph(world.memory, server.policy())
+        state = graph.invoke({"ticker": "NVDA"})
+    entry = world.memory.get(state["entry_id"])
+    assert (entry.rating, entry.decision) == (None, text)
+    assert entry.recorded.extra["model"] == "m"
+    told = f"NVDA {DAYS[300]} is stored unrated: its text gives no clear rating"
+    assert state["notices"] == [told]
+
+
+def test_a_text_that_says_its_rating_outside_the_structure_has_it():
+    answer = "**Rating**: Sell\n\nIt has fallen, and may fall on."
+    with Server(answer, answer) as server:
+        assert decide(server).rating is Rating.SELL
+    with Server(answer, " ") as server:  # the first answer was better than the second
+        assert decide(server).rating is Rating.SELL
+
+
+@pytest.mark.parametrize(
+    "thesis",
+    [
+        "It has fallen for a year. I rate it Sell.",
+        "It has fallen for a year. This is a Sell, and a clear one.",
+        "Rating: Sell. It has fallen for a year.",
+        "FINAL TRANSACTION PROPOSAL: **SELL**",
+    ],
+)
+def test_a_rating_that_the_text_contradicts_is_stored_with_the_conflict_and_told(thesis):
+    world = World(CLOSES).go(DAYS[300])
+    with Server({"rating": "Buy", "thesis": thesis, "cited": []}) as server:
+        graph = build_graph(world.memory, server.policy())
+        state = graph.invoke({"ticker": "NVDA"})
+    assert len(server.asked) == 1  # it is not asked to hide it
+    entry = world.memory.get(state["entry_id"])
+    assert (entry.rating, entry.recorded.extra["stated_rating"]) == (Rating.BUY, "Sell")
+    assert state["notices"] == [
+        f"NVDA {DAYS[300]} contradicts itself: the text says Sell, the rating is Buy"
+    ]
+
+
+@pytest.mark.parametrize(
+    "thesis",
+    [
+        "It has risen, and stays a Buy. The Sell of last week was wrong.",
+        "Analysts rate it Sell; I do not. The trend is up.",
+        "Hold on to it while the trend lasts. Selling early cost us before.",
+    ],
+)
+def test_a_text_that_speaks_of_other_ratings_is_no_conflict(thesis):
+    with Server({"rating": "Buy", "thesis": thesis, "cited": []}) as server:
+        assert "stated_rating" not in decide(server).recorded.extra
+
+
+@pytest.mark.parametrize("cutoff", [None, date(2024, 6, 30)])
+def test_the_models_name_and_cutoff_are_kept_with_the_decision(cutoff):
+    with Server(SOUND) as server:
+        world = World(CLOSES).go(DAYS[300])
+        graph = build_graph(world.memory, server.policy(cutoff=cutoff))
+        state = graph.invoke({"ticker": "NVDA"})
+    expected = {"model": "m"} | ({"cutoff": "2024-06-30"} if cutoff else {})
+    assert world.memory.get(state["entry_id"]).recorded.extra == expected
+    assert json.loads(json.dumps(state)) == state
 
 
 def test_prose_and_reasoning_around_the_answer_do_no_harm():
@@ -144,8 +239,9 @@ def test_a_failure_is_one_line_and_nothing_is_recorded(status, kind, fatal):
 
 
 def test_a_key_in_the_environment_makes_a_model_decide(monkeypatch):
-    for name in ("TRADMEM_API_KEY", "OPENAI_API_KEY", "TRADMEM_MODEL", "OPENAI_MODEL"):
-        monkeypatch.delenv(name, raising=False)
+    for names in VARIABLES.values():
+        for name in names:
+            monkeypatch.delenv(name, raising=False)
     assert default_policy() is momentum_policy
     for name in ("OPENAI_API_KEY", "TRADMEM_API_KEY"):
         monkeypatch.setenv(name, f"the-{name.lower()}")

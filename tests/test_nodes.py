@@ -9,10 +9,11 @@ import pytest
 from tests.agent_world import World, random_closes
 from tradmem.errors import LogError, PriceError, PriceFault, UsageError
 from tradmem.journal.markdown import MarkdownJournal
+from tradmem.lessons.reflect import Fault, FaultKind
 from tradmem.model import Rating, Status
 from tradmem.nodes import recall_node, record_node, resolve_node
 
-CLOSES = random_closes(["NVDA", "AMD", "SPY"], 330)
+CLOSES = random_closes(["NVDA", "AMD", "SPY", "MU"], 330)
 DAYS = list(CLOSES["NVDA"])
 START = 300
 
@@ -207,3 +208,40 @@ def test_the_nodes_need_no_langgraph():
     code = "import tradmem.nodes, sys; print([m for m in sys.modules if m.startswith('lang')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_text_that_says_another_rating_than_the_structure_is_stored_and_told(world):
+    """As a graph may have it, whose last node writes a text and whose schema holds a rating."""
+    text = "The debate is over.\n\nFINAL TRANSACTION PROPOSAL: **SELL**"
+    state = decide(world, text=text, rating="Buy", decision_extra={"model": "m"})
+    entry = world.memory.get(state["entry_id"])
+    assert (entry.rating, entry.recorded.extra) == (
+        Rating.BUY,
+        {"stated_rating": "Sell", "model": "m"},
+    )
+    assert state["notices"][0].endswith("the text says Sell, the rating is Buy")
+    again = decide(world, text=text, rating="Buy")
+    assert (again["status"], again["notices"]) == ("unchanged", state["notices"])
+    agreeing = decide(world, ticker="AMD", text=text, rating="Sell")
+    assert (agreeing["notices"], world.memory.get(agreeing["entry_id"]).recorded.extra) == ([], {})
+
+
+def test_what_one_fault_of_a_model_keeps_from_many_is_two_notices(world):
+    """The fault, and that the others were not asked about for its sake, on whatever ticker."""
+    for ticker in ("NVDA", "AMD", "MU"):
+        decide(world, ticker=ticker)
+    world.go(DAYS[START + 6])
+
+    class Refused:
+        related = 0
+
+        def reflect(self, cases):
+            yield Fault(kind=FaultKind.UNAUTHORISED, message="the key is refused", fatal=True)
+            for _ in cases[1:]:
+                yield Fault(kind=FaultKind.NOT_ASKED, message="not asked: unauthorised")
+
+    world.memory.reflector = Refused()
+    assert resolve_node(world.memory)({})["notices"] == [
+        f"failed: NVDA {DAYS[START]}: the key is refused",
+        f"failed: AMD {DAYS[START]} and 1 more: not asked: unauthorised",
+    ]

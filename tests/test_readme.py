@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tradmem.model_settings import VARIABLES, ModelSettings
+
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
@@ -44,6 +46,17 @@ def test_every_command_of_the_table_has_a_help(tmp_path):
         )
         assert done.returncode == 0, done.stderr
         assert done.stdout.startswith("Usage:")
+
+
+def test_every_setting_of_the_model_is_in_the_table_with_its_default():
+    rows = dict(re.findall(r"^\| (.*?) \| (.*?) \|$", README, re.MULTILINE))
+    defaults = ModelSettings()
+    for field, names in VARIABLES.items():
+        (row,) = [name for name in rows if f"`{names[0]}`" in name]
+        assert all(f"`{name}`" in row for name in names)
+        default = getattr(defaults, field)
+        if isinstance(default, int | float):
+            assert rows[row].endswith(f": {default:g}")
 
 
 def test_every_file_that_the_readme_links_is_there():

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     )
     from tradmem.journal.markdown import MarkdownJournal
     from tradmem.journal.ram import RamJournal
+    from tradmem.lessons.openai import OpenAIReflector
     from tradmem.lessons.reflect import TemplateReflector
     from tradmem.lessons.track import TrackRecord
     from tradmem.market.frames import FilePrices, FramePrices
@@ -50,6 +51,7 @@ _HOMES = {
     ),
     "journal.markdown": "MarkdownJournal",
     "journal.ram": "RamJournal",
+    "lessons.openai": "OpenAIReflector",
     "lessons.reflect": "TemplateReflector",
     "lessons.track": "TrackRecord",
     "market.frames": "FilePrices FramePrices",
@@ -73,6 +75,7 @@ __all__ = [
     "MarkdownJournal",
     "Memory",
     "ModelError",
+    "OpenAIReflector",
     "Outcome",
     "PriceError",
     "Problem",

@@ -6,8 +6,8 @@ It is as small as an agent can be, so that it can be read as an example: the nod
 :mod:`tradmem.nodes` around a brief and a policy. A policy of your own is one function.
 """
 
-import os
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NotRequired
 
 from tradmem.briefing import Brief, Move, brief
@@ -16,7 +16,8 @@ from tradmem.errors import UsageError
 from tradmem.lessons.hits import track_of
 from tradmem.memory import Memory
 from tradmem.model import check_ticker
-from tradmem.model_policy import KEYS, model_policy
+from tradmem.model_policy import model_policy
+from tradmem.model_settings import is_set_up
 from tradmem.nodes import (
     Node,
     State,
@@ -80,6 +81,7 @@ class AgentState(TypedDict, total=False):
         decision: the text of the decision.
         rating: one of the five; None where the text is to tell.
         cited: ids of the memories that the decision took something from.
+        decision_extra: what else is kept with it.
         entry_id: of the entry that stands in the log.
         status: ``recorded``, ``unchanged``, ``kept`` or ``revised``.
     """
@@ -96,6 +98,7 @@ class AgentState(TypedDict, total=False):
     decision: str
     rating: str | None
     cited: list[str]
+    decision_extra: dict[str, Any]
     entry_id: str
     status: str
 
@@ -135,12 +138,12 @@ def build_graph(
 
 
 def default_policy() -> Policy:
-    """A language model where a key for one is set, else :func:`momentum_policy`.
+    """A language model where a key or a server for one is set, else :func:`momentum_policy`.
 
     Raises:
-        UsageError: a key is set but no model is named.
+        UsageError: one is set but no model is named, or a setting cannot be.
     """
-    return model_policy() if any(map(os.environ.get, KEYS)) else momentum_policy
+    return model_policy() if is_set_up() else momentum_policy
 
 
 def analyse_node(memory: Memory) -> Node:
@@ -165,7 +168,12 @@ def decide_node(memory: Memory, policy: Policy) -> Node:
     def decide(state: State) -> dict[str, Any]:
         call = _as_call(policy(situation(memory, state)))
         rating = None if call.rating is None else str(call.rating)
-        return {"decision": call.text, "rating": rating, "cited": list(call.cited)}
+        return {
+            "decision": call.text,
+            "rating": rating,
+            "cited": list(call.cited),
+            "decision_extra": dict(call.extra),
+        }
 
     return decide
 
@@ -188,7 +196,8 @@ def situation(memory: Memory, state: State) -> Situation:
 
 def _as_call(decided: Call | str) -> Call:
     call = Call(None, decided) if isinstance(decided, str) else decided
-    if not (isinstance(call, Call) and isinstance(call.text, str) and call.text.strip()):
+    is_call = isinstance(call, Call) and isinstance(call.extra, Mapping)
+    if not (is_call and isinstance(call.text, str) and call.text.strip()):
         raise UsageError(
             f"the policy returned {str(decided)[:60]!r}; it has to return a Call or a text"
         )

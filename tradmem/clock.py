@@ -24,7 +24,10 @@ def utc(instant: datetime) -> datetime:
         return instant
     if instant.utcoffset() is None:
         raise UsageError(f"{instant} has no time zone; write it with one, such as {instant}+00:00")
-    return instant.astimezone(UTC)
+    try:
+        return instant.astimezone(UTC)
+    except OverflowError as error:
+        raise UsageError(f"{instant} is beyond the calendar") from error
 
 
 def format_instant(instant: datetime) -> str:

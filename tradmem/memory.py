@@ -4,6 +4,7 @@ Composition only. What an entry is, is in ``model``; where it lives, in ``journa
 happened afterwards, in ``market``; what it teaches, in ``lessons``.
 """
 
+import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ from tradmem.filters import entry_test
 from tradmem.governance import Consolidation, Mandate, until
 from tradmem.history import Event, history
 from tradmem.journal.base import Journal, OnConflict, Stored
+from tradmem.journal.ledger import RESERVED
 from tradmem.journal.markdown import MarkdownJournal
 from tradmem.journal.text import clean
 from tradmem.lessons.consolidate import LEAST
@@ -45,7 +47,7 @@ from tradmem.resolving import Progress, ResolveReport, Run, filer_of
 from tradmem.rows import COLUMNS, as_row
 from tradmem.searching import Finder, accepting, search
 from tradmem.settings import DEFAULT_LOG, Settings, check_horizon
-from tradmem.stated import stated_horizon
+from tradmem.stated import RATING, conflict, stated_horizon
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -101,6 +103,11 @@ class Memory:
         clock: Clock = system_clock,
         embedder: "Embedder | None" = None,
     ) -> None:
+        if prices is not None and not callable(getattr(prices, "fetch", None)):
+            raise UsageError(
+                f"{type(prices).__name__} is no price source; hand in FramePrices(...), "
+                "FilePrices(...) or an object with a method fetch"
+            )
         self.journal = journal
         self.settings = settings or Settings()
         self.reflector = reflector or TemplateReflector()
@@ -138,6 +145,8 @@ class Memory:
             )
         settings = settings or Settings()
         path = log or os.environ.get("TRADMEM_LOG") or DEFAULT_LOG
+        if "://" in os.fspath(path):
+            raise UsageError("a log is a file; databases cannot be opened yet")
         journal = MarkdownJournal(
             path, max_resolved=settings.max_resolved, horizons=settings.horizons
         )
@@ -239,7 +248,8 @@ class Memory:
             date: the date of the decision, in the zone of the ticker's exchange.
             text: what was decided, and why.
             rating: by default read from the text; a text that clearly gives none is
-                stored as unrated.
+                stored as unrated. A text that clearly gives another is told in a
+                warning, and what it says is kept.
             agent: who decided.
             horizon: sessions to hold; the settings' first by default.
             decided_at: the instant, if it is known better than the date and the clock tell.
@@ -247,7 +257,7 @@ class Memory:
             recalled_as_of: the instant that this recall used, where ids are handed in.
             cited: ids of the memories that it names.
             on_conflict: what to do if the date, ticker and agent stand with another text.
-            extra: further JSON values to keep with it.
+            extra: further JSON values to keep with it, such as the name of a model.
 
         Raises:
             UsageError: an argument cannot be; nothing was written.
@@ -263,6 +273,8 @@ class Memory:
             if given > now:
                 raise UsageError(f"decided_at {given} is later than the clock, {now}")
             instant, date_only = given, False
+        said = _rating_of(text)
+        rated = said if rating is None else _choice(Rating, rating, "rating")
         closes = self._entry_close(ticker, instant)
         flags = ("date_only",) * date_only + ("late",) * (now >= closes)
         decision = Decision(
@@ -270,7 +282,7 @@ class Memory:
             date=day,
             ticker=ticker,
             text=text,
-            rating=_rating_of(text) if rating is None else _choice(Rating, rating, "rating"),
+            rating=rated,
             agent=_agent(agent),
             decided_at=instant,
             recorded_at=now,
@@ -279,7 +291,7 @@ class Memory:
             recalled_as_of=_recalled_as_of(recalled, recalled_as_of),
             cited=_ids(cited),
             flags=flags,
-            extra=_with_horizon(text, extra or {}),
+            extra=_extra(text, said if said is not rated else None, extra or {}),
         )
         entry, stored = self.journal.append(
             decision,
@@ -299,6 +311,8 @@ class Memory:
                 f"the text states a horizon of some {stated} sessions, and is judged after "
                 f"{horizon}; record it with a horizon of its own"
             )
+        if told := conflict(entry):
+            yield f"{entry.ticker} {entry.date} contradicts itself: {told}"
         if self.settings.benchmark is None and (unknown := unknown_market(entry.ticker)):
             yield unknown
 
@@ -522,6 +536,7 @@ class Memory:
         """
         started = self._now()
         instant = as_instant(as_of, started)
+        tickers = [tickers] if isinstance(tickers, str) else tickers
         only = None if tickers is None else {check_ticker(ticker) for ticker in tickers}
         accepted = {self._entry(name).id for name in accept}
         run = Run(
@@ -677,6 +692,7 @@ class Memory:
         agents: Iterable[str] = (),
         since: Date | str | None = None,
         until: Date | str | None = None,
+        report: ResolveReport | None = None,
     ) -> TrackRecord:
         """How good the decisions were, by ticker, rating and agent, and how sure that is.
 
@@ -686,6 +702,8 @@ class Memory:
             agents: only these; all by default.
             since: only decisions of this date or later.
             until: only decisions of this date or earlier.
+            report: what :meth:`resolve` just said; it tells those that wait for a close from
+                those whose closes a person has to look at.
         """
         instant = as_instant(as_of, self._now())
         names, makers = {check_ticker(ticker) for ticker in tickers}, set(agents)
@@ -700,6 +718,9 @@ class Memory:
         ]
         dues = ((entry.id, self.due(entry)) for entry in entries)
         pending = {name: "not_due" for name, due in dues if due and due > instant}
+        for group, told in report.items() if report else ():
+            if group in ("waiting", "suspect"):
+                pending[told.entry.id] = group
         return track(entries, default_horizon=self.settings.horizons[0], pending=pending)
 
     def history(self, entry_id: str) -> tuple[Event, ...]:
@@ -735,7 +756,8 @@ class Memory:
     def _entry(self, entry_id: str) -> Entry:
         entry = self.get(entry_id)
         if entry is None:
-            raise UnknownEntry(f"no entry has the id {entry_id}; `tradmem log` lists them")
+            short = " (write four characters or more)" * (len(entry_id) < _SHORTEST_PREFIX)
+            raise UnknownEntry(f"no entry has the id {entry_id}{short}; `tradmem log` lists them")
         return entry
 
     def _decision_instant(self, ticker: str, as_of: AsOf) -> tuple[datetime, bool]:
@@ -789,9 +811,22 @@ def _recalled_as_of(
     return parse_instant(given) if isinstance(given, str) else given and utc(given)
 
 
-def _with_horizon(text: str, extra: Mapping[str, Any]) -> dict[str, Any]:
-    stated = stated_horizon(text)
-    return dict(extra) if stated is None else {"stated_horizon": stated, **extra}
+def _extra(text: str, said: Rating | None, given: Mapping[str, Any]) -> dict[str, Any]:
+    """What is kept beside a decision: what its text states otherwise, and what was given.
+
+    Raises:
+        UsageError: what was given is no JSON, or has a name that the ledger uses itself.
+    """
+    stated = {"stated_horizon": stated_horizon(text), RATING: said and said.value}
+    out = {name: value for name, value in stated.items() if value is not None}
+    for name, value in given.items():
+        if name in RESERVED:
+            raise UsageError(f"extra cannot hold {name!r}, a name that every entry has itself")
+        try:
+            json.dumps({name: value}, allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise UsageError(f"extra holds {name!r}, which is no JSON value: {error}") from error
+    return out | dict(given)
 
 
 def _rating_of(text: str) -> Rating | None:

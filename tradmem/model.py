@@ -253,7 +253,11 @@ class Outcome:
     @property
     def z(self) -> float | None:
         """The judged return in standard deviations of its holding period."""
-        return self.judged / (self.sigma * sqrt(self.sessions)) if self.sigma else None
+        return (
+            self.judged / (self.sigma * sqrt(self.sessions))
+            if self.sigma and self.sessions
+            else None
+        )
 
     def verdict(self, rating: Rating | None, ticker: str) -> Verdict | None:
         """Whether a rating was right about this outcome; None for an unrated decision.
@@ -522,8 +526,8 @@ def fold(
 ) -> Entry | None:
     """What an entry is: its decision and those of its additions that were known by ``as_of``.
 
-    A lesson stands until the verdict that it was written for changes: then the entry
-    is settled again, and due for another.
+    A lesson stands until another outcome comes, or an edit by hand turns its verdict: then
+    the entry is settled again, and due for another.
 
     Args:
         recorded: what was recorded.
@@ -659,7 +663,7 @@ class _State:
         self.outcomes[outcome.horizon] = outcome
         if outcome.horizon != self.primary:
             return
-        if self.reflection and before:
+        if self.reflection and before and "edited" in outcome.flags:
             verdicts = {o.verdict(recorded.rating, recorded.ticker) for o in (before, outcome)}
             if len(verdicts) == 1:
                 self.status = Status.RESOLVED

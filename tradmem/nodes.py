@@ -10,7 +10,6 @@ A state that names its keys beforehand (a ``TypedDict``) has to name those that 
 here, ``recalled`` and ``as_of`` among them: by them the decision remembers what it saw.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import date as Date  # noqa: N812 - `date` is the name of a key here
 from typing import Any, Protocol
@@ -19,7 +18,7 @@ from tradmem.clock import format_instant, parse_date, parse_instant
 from tradmem.errors import LogBusy, LogError, UsageError
 from tradmem.journal.base import OnConflict, Stored
 from tradmem.memory import Memory
-from tradmem.model import check_ticker
+from tradmem.model import Entry, check_ticker
 from tradmem.resolving import ResolveReport
 
 State = Mapping[str, Any]
@@ -122,6 +121,7 @@ def record_node(
     recalled: str = "recalled",
     as_of: str = "as_of",
     cited: str = "cited",
+    extra: str = "decision_extra",
     entry_id: str = "entry_id",
     status: str = "status",
     notices: str = "notices",
@@ -140,9 +140,11 @@ def record_node(
         recalled: of the ids that the recall node put there.
         as_of: of the instant that it put there.
         cited: of the ids that the decision names.
+        extra: of further JSON values to keep with it, such as the name of a model.
         entry_id: gets the id of the entry that stands.
         status: gets ``recorded``, ``unchanged``, ``kept`` or ``revised``.
-        notices: gets one more line where the decision is not what stands, or is unrated.
+        notices: gets one more line where the decision is not what stands, is unrated, says
+            another rating than it has, or has anything else that a person should know.
         agent: who decides.
         horizon: sessions to hold; the settings' first by default.
         on_conflict: see :meth:`tradmem.memory.Memory.record`.
@@ -161,6 +163,7 @@ def record_node(
             recalled_as_of=instant,
             cited=state.get(cited) or (),
             on_conflict=on_conflict,
+            extra=state.get(extra) or {},
         )
         entry, told = done.entry, list(state.get(notices) or ())
         if done.status is Stored.KEPT:
@@ -170,6 +173,7 @@ def record_node(
             )
         elif entry.rating is None:
             told.append(f"{name} {entry.date} is stored unrated: its text gives no clear rating")
+        told += done.warnings
         return {entry_id: entry.id, status: done.status.value, notices: told}
 
     return record
@@ -196,18 +200,14 @@ def decision_date(memory: Memory, ticker: str, given: Date | str | None, as_of: 
 
 
 def _told(report: ResolveReport) -> Iterator[str]:
-    """One line per ticker and reason of what a person should hear of."""
-    found: Counter[tuple[str, str, str]] = Counter()
-    days: dict[tuple[str, str, str], Date] = {}
+    """One line per reason of what a person should hear of, with the first entry that it holds."""
+    found: dict[tuple[str, str], list[Entry]] = {}
     for group, resolution in report.items():
         if group in _TOLD:
-            key = (group, resolution.entry.ticker, resolution.reason)
-            found[key] += 1
-            days.setdefault(key, resolution.entry.date)
-    for key, count in found.items():
-        group, ticker, reason = key
-        which = f"{ticker} {days[key]}" + (f" and {count - 1} more" if count > 1 else "")
-        yield f"{group}: {which}: {reason}"
+            found.setdefault((group, resolution.reason), []).append(resolution.entry)
+    for (group, reason), (first, *others) in found.items():
+        more = f" and {len(others)} more" if others else ""
+        yield f"{group}: {first.ticker} {first.date}{more}: {reason}"
 
 
 def _one_line(error: Exception) -> str:

@@ -4,10 +4,11 @@ A policy is any function from a :class:`Situation` to a :class:`Call`, or to a p
 that holds a rating.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date as Date  # noqa: N812 - `date` is the name of a field here
 from datetime import datetime
+from typing import Any
 
 from tradmem.briefing import NEEDED, Brief, Move
 from tradmem.lessons.hits import Track
@@ -48,11 +49,13 @@ class Call:
         rating: None to have it read from the text; unrated if that holds none.
         text: the decision and its reasons, as the log is to keep them.
         cited: ids of the memories that it took something from.
+        extra: further JSON values to keep with it, such as the name of a model.
     """
 
     rating: Rating | str | None
     text: str
     cited: tuple[str, ...] = ()
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
 
 Policy = Callable[[Situation], Call | str]

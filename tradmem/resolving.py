@@ -1,6 +1,7 @@
 """One run over what is unfinished: settle what has come due, then have lessons written."""
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, fields, replace
@@ -241,24 +242,29 @@ class Run:
         filer = filer_of(self.journal, self.now(), self.reflector.related)
         waiting: list[tuple[str, Addition]] = []
         flushed = time.monotonic()
-        for done, (case, answer) in enumerate(
-            zip(cases, self.reflector.reflect(cases), strict=True), 1
-        ):
-            self.usage += answer.usage
-            if isinstance(answer, Lesson):
-                data = filer.file(answer, case.entry)
-                addition = Addition(kind=Act.REFLECTION, at=self.now(), text=answer.text, data=data)
-                waiting.append((case.entry.id, addition))
-            else:
-                self._note("failed", case.entry, answer.message)
-            self.progress("lessons", done, len(cases))
-            if time.monotonic() - flushed > _FLUSH_SECONDS:
-                self._store(waiting)
-                waiting, flushed = [], time.monotonic()
-        self._store(waiting)
+        answers = zip(cases, self.reflector.reflect(cases), strict=True)
+        try:
+            for done, (case, answer) in enumerate(answers, 1):
+                self.usage += answer.usage
+                if isinstance(answer, Lesson):
+                    waiting.append((case.entry.id, self._filed(filer, answer, case.entry)))
+                else:
+                    self._note("failed", case.entry, answer.message)
+                self.progress("lessons", done, len(cases))
+                if time.monotonic() - flushed > _FLUSH_SECONDS:
+                    self._store(waiting)
+                    flushed = time.monotonic()
+        finally:  # what was paid for is kept, whatever a reflector raises and whoever interrupts
+            self._store(waiting)
 
-    def _store(self, lessons: Sequence[tuple[str, Addition]]) -> None:
-        for entry in self.journal.add(lessons) if lessons else ():
+    def _filed(self, filer: Filer, lesson: Lesson, entry: Entry) -> Addition:
+        data = filer.file(lesson, entry)
+        return Addition(kind=Act.REFLECTION, at=self.now(), text=lesson.text, data=data)
+
+    def _store(self, lessons: list[tuple[str, Addition]]) -> None:
+        """Write what has come, and empty the list; what cannot be written is not tried twice."""
+        taken, lessons[:] = list(lessons), []
+        for entry in self.journal.add(taken) if taken else ():
             self._note("reflected", entry)
 
     def _related(self, entry: Entry) -> tuple[Entry, ...]:
@@ -309,4 +315,7 @@ def _agree(standing: Outcome, fresh: Outcome) -> bool:
 def filer_of(journal: Journal, now: datetime, recent: int) -> Filer:
     """What new lessons are filed against; ``recent`` tells whether texts are compared."""
     newest = journal.memories(now, lessons=True, limit=COMPARED) if recent else []
-    return Filer(seen=journal.lessons(), tickers=journal.tickers(), recent=newest)
+    texts = ((entry.id, text) for entry in newest if (text := entry.reflection or entry.note))
+    return Filer(
+        seen=journal.lessons(), tickers=journal.tickers(), recent=deque(texts, maxlen=COMPARED)
+    )

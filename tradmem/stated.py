@@ -1,7 +1,11 @@
-"""The horizon that a decision states in its text, to set beside the one it is judged by."""
+"""What a decision states in its text, to set beside what it is recorded and judged by."""
 
 import re
 import unicodedata
+
+from tradmem.model import Entry
+
+RATING = "stated_rating"  # the key in a decision's ledger
 
 # Sessions in one of each unit; a year has 252 of them.
 _UNITS = {
@@ -83,3 +87,11 @@ def _sessions(word: str) -> int | None:
         if plain in (key, key + "s") if whole else plain.startswith(key):
             return _UNITS[unit]
     return None
+
+
+def conflict(entry: Entry) -> str:
+    """How the rating of a decision and its own text disagree, in a line; empty if they do not."""
+    stated = entry.recorded.extra.get(RATING)
+    if not isinstance(stated, str) or entry.rating in (None, stated):
+        return ""
+    return f"the text says {stated}, the rating is {entry.rating}"

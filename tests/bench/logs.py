@@ -13,6 +13,10 @@ PROSE = (
     "Revenue grew faster than costs and the guidance was raised; the shares trade below their "
     "average of five years, and the momentum of the last quarter holds against the index. "
 )
+LESSONS = [
+    f"Next time, look at {what} before the size is settled."
+    for what in ("costs", "orders", "debt", "rates", "margins", "cash", "rivals", "demand", "stock")
+]
 
 
 def resolved(number: int) -> bytes:
@@ -53,7 +57,7 @@ def resolved(number: int) -> bytes:
         Addition(
             kind="reflection",
             at=known_at,
-            text=f"The Buy on {ticker} came out at {alpha:+.1%}. Keep the size as it was.",
+            text=f"The Buy on {ticker} came out at {alpha:+.1%}. {LESSONS[number // 50 % 9]}",
             data={"model": "template"},
         ),
     )

@@ -67,3 +67,19 @@ def test_a_model_that_refuses_the_key_is_one_line(doctor):
     assert done.returncode == 1
     assert f"{MODEL}: FAILS" in done.stdout
     assert "k-secret" not in done.stdout + done.stderr
+
+
+def test_a_setting_of_the_model_that_cannot_be_is_named_and_no_model_is_asked(doctor):
+    with ModelServer(["ready"]) as server:
+        found = {
+            "OPENAI_API_KEY": "k-secret",
+            "OPENAI_BASE_URL": server.url,
+            "TRADMEM_MODEL": MODEL,
+        }
+        done = doctor("--prices", "demo", **found, TRADMEM_MODEL_TIMEOUT="soon")
+        assert server.seen == []
+    assert done.returncode == 1
+    assert "TRADMEM_MODEL_TIMEOUT is 'soon'; it has to be seconds above 0" in (
+        " ".join(done.stdout.split())
+    )
+    assert "TRADMEM_MODEL_TIMEOUT: soon (environment)" in done.stdout

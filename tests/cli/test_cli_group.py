@@ -6,7 +6,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import click
@@ -270,7 +269,9 @@ def test_an_interrupt_ends_with_130_and_without_a_traceback(world):
         stderr=subprocess.PIPE,
         env=environment(),
     )
-    time.sleep(1)  # it waits for its standard input now
+    assert child.stdin is not None
+    child.stdin.write(b"x" * 300_000)  # more than a pipe holds: it reads its input now
+    child.stdin.flush()
     child.send_signal(signal.SIGINT)
     _, err = child.communicate(timeout=60)
     assert child.returncode == 130

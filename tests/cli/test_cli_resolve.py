@@ -6,7 +6,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from tests.cli.world import MONDAY, MONTHS_LATER, SETTLED, closes, one_line, write_closes
+from tests.cli.world import MONDAY, MONTHS_LATER, SETTLED, closes, delist, one_line, write_closes
 from tradmem.model import Status, Verdict
 
 
@@ -119,7 +119,7 @@ def test_a_suspect_jump_is_told_and_settled_when_it_is_accepted(world):
 def test_what_was_given_up_is_asked_again_only_when_a_person_says_so(world):
     world.record()
     full = world.prices.read_text()
-    write_rows(world.prices, [row for row in read_rows(world.prices) if row["date"] < "2026-01-05"])
+    delist(world.prices, "NVDA")
     world.now = MONTHS_LATER
     result = world.resolve()
     assert "1 unresolvable" in result.stdout

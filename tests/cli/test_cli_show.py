@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.cli.world import MONDAY, MONTHS_LATER, SETTLED, one_line
+from tests.cli.world import MONDAY, MONTHS_LATER, SETTLED, delist, one_line
 from tradmem.model import note_id
 
 
@@ -112,8 +112,7 @@ def test_a_note_and_an_unresolvable_one_say_what_they_are(world):
     assert note.startswith("2026-01-05 NVDA Note  ")
     assert "Thin days." in note
     world.record("AAPL")
-    lines = world.prices.read_text().splitlines()
-    world.prices.write_text("\n".join([lines[0], *lines[1:200]]) + "\n")
+    delist(world.prices, "AAPL")
     world.now = MONTHS_LATER
     world.resolve()
     page = world.run("show", "AAPL").stdout

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.cli.world import MONDAY, MONTHS_LATER, SETTLED, one_line
+from tests.cli.world import MONDAY, MONTHS_LATER, SETTLED, delist, one_line
 
 
 def test_pending_decisions_are_listed_by_the_day_on_which_they_are_due(world):
@@ -53,8 +53,7 @@ def test_an_outcome_without_a_lesson_is_told_and_calls_for_a_person_when_it_stay
 
 def test_what_was_given_up_calls_for_a_person_until_somebody_takes_note(world):
     name = world.record("AAPL")
-    lines = world.prices.read_text().splitlines()
-    world.prices.write_text("\n".join([lines[0], *lines[1:200]]) + "\n")
+    delist(world.prices, "AAPL")
     world.now = MONTHS_LATER
     world.resolve()
     result = world.run("status")

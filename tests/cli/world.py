@@ -1,5 +1,6 @@
 """A small world for the command line: a log in a temporary folder, a clock, a file of closes."""
 
+import csv
 import json
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -105,3 +106,20 @@ def one_line(result: Result) -> str:
     assert len(lines) == 1, result.stderr
     assert lines[0].startswith("tradmem: ")
     return lines[0].removeprefix("tradmem: ")
+
+
+def delist(path: Path, *tickers: str, day: str = "2026-01-05") -> None:
+    """End the closes of some tickers in a file that goes on for months."""
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    last = date.fromisoformat(rows[-1]["date"])
+    for number in range(1, 100):
+        if (later := last + timedelta(days=number)).weekday() < 5:
+            rows.append(dict.fromkeys(rows[0], "") | {"date": str(later), "SPY": rows[-1]["SPY"]})
+    for row in rows:
+        if row["date"] >= day:
+            row.update(dict.fromkeys(tickers, ""))
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)

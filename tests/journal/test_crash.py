@@ -13,7 +13,7 @@ import pytest
 from tests.journal import scenario
 from tests.journal.children import CALLS, WRITE, Child, calls_watched
 from tests.journal.made import decision, made_id, resolution
-from tests.journal.scenario import ALL_SAID, LONG, MOST, REPEATED, check, go_on, strays
+from tests.journal.scenario import ALL_SAID, LONG, MARK, MOST, REPEATED, check, go_on, strays
 from tradmem.journal import files
 from tradmem.journal.markdown import MarkdownJournal
 
@@ -231,3 +231,27 @@ def test_a_torn_entry_stays_for_a_person_and_is_reported(tmp_path, unsynced):
     assert path.read_bytes().startswith(whole + torn)
     assert [entry.id for entry in journal.entries()] == [made_id(0), made_id(2)]
     assert len(journal.problems()) == 1
+
+
+def test_a_repeat_in_the_archive_is_brought_up_to_date_when_its_entry_moves(
+    tmp_path, prepared, unsynced
+):
+    """Between the crash and the next rotation the entry learnt more, in the log alone."""
+    path = scenario.copy(prepared[0], tmp_path / "log")
+
+    def work(_) -> None:
+        with killed_at_step(["appended", "synced", "archived"].index("archived") + 1):
+            MarkdownJournal(path, max_resolved=MOST).add(resolution(40))
+
+    Child(work).end()
+    journal = MarkdownJournal(path, max_resolved=None)
+    (repeat,) = (problem for problem in journal.problems() if REPEATED in str(problem))
+    (entry,) = (entry for entry in journal.entries() if entry.id in str(repeat))
+    assert not entry.archived
+    journal.add([(entry.id, MARK)])
+    MarkdownJournal(path, max_resolved=MOST).add(resolution(40))
+    moved = MarkdownJournal(path).get(entry.id)
+    assert moved.archived
+    assert MARK in moved.additions
+    assert not journal.problems()
+    assert len(journal.entries()) == 31

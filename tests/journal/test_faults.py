@@ -219,6 +219,25 @@ def test_a_full_disk_leaves_the_log_as_it_was(tmp_path, prepared, unsynced, writ
     assert contents(path) != was
 
 
+def test_a_failed_append_takes_back_nothing_that_another_wrote_behind_it(tmp_path, monkeypatch):
+    path = tmp_path / "memory.md"
+    journal = MarkdownJournal(path)
+    journal.append(decision(0))
+    theirs = "[2026-03-02 | MSFT | Hold | pending]\n\nDECISION:\nTheirs.\n\n<!-- ENTRY_END -->\n\n"
+
+    def fail(_descriptor: int) -> None:
+        with path.open("a") as file:
+            file.write(theirs)
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", fail)
+        with pytest.raises(LogError, match="input/output error"):
+            journal.append(decision(1))
+    assert [entry.ticker for entry in journal.entries()] == ["T0", "T1", "MSFT"]
+    assert not journal.problems()
+
+
 # Nothing may be written there
 
 

@@ -81,6 +81,56 @@ def test_a_lesson_that_says_nearly_the_same_is_linked_and_stands_by_itself(journ
     assert "similar" not in data_of(journal, third)
 
 
+def test_lessons_of_one_run_that_say_nearly_the_same_are_linked_to_the_earlier_one(journal):
+    settle(journal, 1, ticker="AMD")
+    settle(journal, 1, ticker="NVDA", start=1)
+    settle(journal, 1, ticker="MU", start=2)
+    texts = {
+        "AMD": "The margin held because costs were cut early. Buy when costs are cut early.",
+        "NVDA": "The margin held because costs were cut early. Buy if costs are cut early.",
+        "MU": "Rates fell and banks lagged. Wait for the next meeting.",
+    }
+    reflect(journal, texts)
+    by_ticker = {entry.ticker: entry for entry in journal.entries()}
+    assert data_of(journal, by_ticker["NVDA"].id)["similar"] == [by_ticker["AMD"].id]
+    assert "similar" not in data_of(journal, by_ticker["AMD"].id)
+    assert "similar" not in data_of(journal, by_ticker["MU"].id)
+
+
+def test_of_many_that_are_alike_a_few_are_named(journal):
+    names = settle(journal, 9)
+    middle = "The margin held because costs were cut early by the team in"
+    words = iter(["Rome", "Oslo", "Bonn", "Lyon", "Kyiv", "Nice", "Bath", "Graz", "Cork"])
+
+    class Varies(Says):
+        def reflect(self, cases):
+            for case in cases:
+                self.text = f"{middle} {next(words)}. Buy when costs are cut early."
+                yield from super().reflect([case])
+
+    Memory(journal, prices=FramePrices({}), reflector=Varies(""), clock=lambda: NOW).resolve()
+    found = [data_of(journal, name).get("similar", []) for name in names]
+    assert [len(similar) for similar in found] == [0, 1, 2, 3, 4, 5, 5, 5, 5]
+    assert found[8] == names[7:2:-1]
+
+
+@pytest.mark.parametrize("error", [RuntimeError("broke"), KeyboardInterrupt()])
+def test_what_came_before_a_run_was_cut_short_is_stored(journal, error):
+    first, second = settle(journal, 2)
+
+    class Breaks(Says):
+        def reflect(self, cases):
+            yield from super().reflect(cases[:1])
+            raise error
+
+    text = "It held because costs were cut. Buy such cuts."
+    memory = Memory(journal, prices=FramePrices({}), reflector=Breaks(text), clock=lambda: NOW)
+    with pytest.raises(type(error)):
+        memory.resolve()
+    assert journal.get(first).reflection == text
+    assert journal.get(second).reflection == ""
+
+
 def test_companies_that_a_decision_or_lesson_names_are_kept(journal):
     settle(journal, 1, ticker="AMD")
     reflect(journal, "Orders fell. Wait for the next quarter.")
@@ -97,3 +147,11 @@ def test_a_note_is_filed_without_a_model(journal):
     third = memory.note("AMD guides with NVDA.", ticker="NVDA").entry
     assert second.recorded.extra["same_as"] == first.id
     assert third.recorded.extra["tickers"] == ["AMD"]
+
+
+def test_a_ticker_that_always_teaches_the_same_is_shown_once_and_not_searched_for_ever(journal):
+    settle(journal, 60)
+    memory = reflect(journal, "TICKER rose 4.5% after it cut costs. Buy such cuts.")
+    seen = memory.recall("NVDA")
+    assert len(seen.ids) == 1
+    assert "said of 40 decisions" in seen.text

@@ -11,8 +11,7 @@ from datetime import date, timedelta
 import pytest
 
 from tests.lessons.lesson_cases import case, settled
-from tests.model_server import FATAL, GOOD, PASSING, USELESS, ModelServer, chaos
-from tradmem.errors import UsageError
+from tests.model_server import FATAL, GOOD, PASSING, USAGE, USELESS, ModelServer, chaos
 from tradmem.lessons.checks import check
 from tradmem.lessons.exchanges import Exchanges
 from tradmem.lessons.figures import given
@@ -20,6 +19,7 @@ from tradmem.lessons.openai import OpenAIReflector
 from tradmem.lessons.reflect import Fault, FaultKind, Lesson, Reflector, lesson_hash
 from tradmem.lessons.run import SILENT
 from tradmem.model import Rating
+from tradmem.model_settings import VARIABLES
 
 KEY = "sk-secret-of-the-tests"
 KINDS = {
@@ -55,8 +55,9 @@ TEXT = "Rating: Buy\nOrders grow faster than capacity. The backlog covers two ye
 
 @pytest.fixture(autouse=True)
 def no_settings_of_this_machine(monkeypatch):
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL", "TRADMEM_MODEL"):
-        monkeypatch.delenv(name, raising=False)
+    for names in VARIABLES.values():
+        for name in names:
+            monkeypatch.delenv(name, raising=False)
 
 
 @contextmanager
@@ -170,6 +171,7 @@ def test_a_refused_key_or_an_unknown_model_ends_the_asking_with_one_clear_line(p
     assert first.kind is KINDS[play]
     assert first.fatal
     assert KEY not in first.message
+    assert "set " in first.message or "add credit" in first.message
     assert {other.kind for other in others} == {FaultKind.NOT_ASKED}
     assert not any(other.fatal for other in others)
     assert len(server.seen) == 1
@@ -341,12 +343,45 @@ def test_a_cost_limit_is_not_exceeded():
     assert "$0.0090 of $0.0105" in answers[-1].message
 
 
-def test_a_cost_limit_without_prices_ends_after_one_call():
-    with playing(max_cost=1.0) as (server, reflector):
+def test_a_limit_below_what_one_call_costs_lets_none_begin():
+    """Before anything was paid the length of the question tells roughly what it will cost."""
+    with playing(prices=(2.0, 10.0), max_cost=0.0005) as (server, reflector):
+        answers = list(reflector.reflect(several(3)))
+    assert server.seen == []
+    assert [answer.kind for answer in answers] == [FaultKind.OVER_BUDGET] * 3
+    assert "$0.0000 of $0.0005" in answers[0].message
+
+
+@pytest.mark.parametrize("counting", [True, False])
+def test_a_cost_limit_where_nothing_tells_the_cost_ends_after_one_call(counting, monkeypatch):
+    """No prices; or prices, on a server that counts no tokens."""
+    monkeypatch.setattr("tests.model_server.USAGE", {} if not counting else USAGE)
+    prices = None if counting else (2.0, 10.0)
+    with playing(prices=prices, max_cost=1.0) as (server, reflector):
         answers = list(reflector.reflect(several(5)))
     assert len(server.seen) == 1
-    assert isinstance(answers[0], Lesson)
-    assert {answer.kind for answer in answers[1:]} == {FaultKind.NOT_ASKED}
+    lesson, told, *others = answers
+    assert isinstance(lesson, Lesson)
+    assert lesson.usage.cost is None
+    assert (told.kind, told.fatal) == (FaultKind.OVER_BUDGET, True)
+    assert "set TRADMEM_MODEL_PRICES" in told.message
+    assert {answer.kind for answer in others} == {FaultKind.NOT_ASKED}
+
+
+@pytest.mark.parametrize("cost", [float("nan"), float("inf"), -1, True, "0.1"])
+def test_a_cost_that_can_be_none_is_not_believed(cost, monkeypatch):
+    """A NaN would make every limit void."""
+    monkeypatch.setattr("tests.model_server.USAGE", USAGE | {"cost": cost})
+    with playing(prices=(2.0, 10.0), max_cost=0.0105, concurrency=1) as (server, reflector):
+        list(reflector.reflect(several(6)))
+    assert len(server.seen) == 3
+
+
+def test_the_cost_that_a_server_states_counts_before_the_prices(monkeypatch):
+    monkeypatch.setattr("tests.model_server.USAGE", USAGE | {"cost": 0.25})
+    with playing(prices=(2.0, 10.0)) as (_, reflector):
+        (lesson,) = reflector.reflect(several(1))
+    assert lesson.usage.cost == 0.25
 
 
 def test_the_exchange_is_kept_and_the_key_is_not(tmp_path):
@@ -372,6 +407,8 @@ def test_after_five_attempts_in_vain_an_entry_is_stuck_until_asked_for(tmp_path)
     with playing(["no-json"] * 10, exchanges=exchanges) as (server, reflector):
         kinds = [next(reflector.reflect([one])).kind for _ in range(7)]
         assert kinds == [FaultKind.UNREADABLE] * 5 + [FaultKind.STUCK] * 2
+        (told,) = reflector.reflect([one])
+        assert "`tradmem resolve --retry-stuck` asks again" in told.message
         assert len(server.seen) == 10
         exchanges.release(one.entry.id)
         (lesson,) = reflector.reflect([one])
@@ -396,6 +433,14 @@ def test_faults_of_the_server_are_no_attempts(tmp_path):
     assert all(isinstance(fault, Fault) for fault in faults)
     assert exchanges.attempts() == {}
     assert len(list(exchanges.read())) == len(plays)
+
+
+def test_an_exchange_file_that_cannot_be_read_stops_nothing(tmp_path, caplog):
+    (tmp_path / "exchanges.jsonl").mkdir()
+    with playing(exchanges=Exchanges(tmp_path / "exchanges.jsonl")) as (_, reflector):
+        (lesson,) = reflector.reflect([case()])
+    assert isinstance(lesson, Lesson)
+    assert "cannot read the exchanges in" in caplog.text
 
 
 def test_an_exchange_file_that_cannot_be_written_costs_no_lesson(tmp_path, caplog):
@@ -435,8 +480,8 @@ def test_two_hundred_entries_against_every_fault_at_random(tmp_path, seed):
     ][:200]
     due, stored, runs = list(cases), {}, 0
     exchanges = Exchanges(tmp_path / "exchanges.jsonl", keep=5_000)
-    options = {"timeout": 0.4, "concurrency": 16, "retries": 2, "exchanges": exchanges}
-    with playing(chaos(seed), server_options={"slowness": 0.8}, **options) as (server, reflector):
+    options = {"timeout": 2.0, "concurrency": 16, "retries": 2, "exchanges": exchanges}
+    with playing(chaos(seed), server_options={"slowness": 3.0}, **options) as (server, reflector):
         while due and runs < 12:
             runs += 1
             answers = list(reflector.reflect(due))
@@ -454,20 +499,6 @@ def test_two_hundred_entries_against_every_fault_at_random(tmp_path, seed):
     assert len(good) == 200
     assert set(good.values()) == {1}
     assert {seen.play for seen in server.seen} >= {*PASSING, *USELESS, *GOOD} - {"slow"}
-
-
-def test_a_model_and_a_key_have_to_be_known(monkeypatch):
-    with pytest.raises(UsageError, match="TRADMEM_MODEL"):
-        OpenAIReflector(api_key=KEY)
-    with pytest.raises(UsageError, match="OPENAI_API_KEY"):
-        OpenAIReflector(model="m")
-    monkeypatch.setenv("OPENAI_MODEL", "from-env")
-    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
-    assert OpenAIReflector().chat.model == "from-env"
-    monkeypatch.setenv("DEEPSEEK_API_KEY", "of-deepseek")
-    monkeypatch.setenv("OPENAI_API_KEY", "of-openai")
-    assert OpenAIReflector(base_url="https://api.deepseek.com").chat.key == "of-deepseek"
-    assert OpenAIReflector(base_url="https://notdeepseek.com").chat.key == "of-openai"
 
 
 def test_importing_the_reflectors_loads_no_client():

@@ -22,7 +22,7 @@ TROUBLES = {
     "JPM": (Fault.SLOW, Why.FAILED, "unreachable"),
     "KO": (Fault.NAN_LAST, Why.WAITING, "no close of KO on or after 2026-11-09"),
     "MSFT": (Fault.STALE_YEAR, Why.WAITING, "no close of MSFT from 2026-11-02"),
-    "PFE": (Fault.EMPTY, Why.WAITING, "no bars in span"),
+    "PFE": (Fault.EMPTY, Why.WAITING, "no close of"),
     "WMT": (Fault.HANG_UP, Why.FAILED, "unreachable"),
 }
 QUESTIONS = {ticker: Question(ticker=ticker, decided_at=DECIDED) for ticker in (*TROUBLES, "XOM")}

@@ -11,7 +11,7 @@ import pytest
 
 from tests.market.market_cases import at, series, sessions, settled, unsettled
 from tradmem.errors import PriceError, PriceFault, UsageError
-from tradmem.market.frames import FramePrices
+from tradmem.market.frames import FilePrices, FramePrices
 from tradmem.market.outcome import Question, Why
 from tradmem.market.prices import Bars, Span
 from tradmem.market.settle import settle
@@ -238,3 +238,24 @@ def test_nothing_heavy_is_loaded_before_it_is_needed() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
+def test_a_file_that_ends_early_is_a_failure_and_no_end_of_trading(tmp_path) -> None:
+    path = tmp_path / "closes.csv"
+    path.write_text("date,NVDA,SPY\n2026-01-05,100,400\n2026-01-07,102,402\n", encoding="utf-8")
+    [found] = settle([ask("NVDA", "2026-01-05")], FilePrices(path), as_of=LONG_AFTER)
+    assert unsettled(found).kind is Why.FAILED
+    assert "closes.csv ends 2026-01-07" in unsettled(found).reason
+    path.write_text("date,NVDA,SPY\n2025-12-05,100,400\n", encoding="utf-8")
+    [found] = settle([ask("NVDA", "2026-01-05")], FilePrices(path), as_of=LONG_AFTER)
+    assert unsettled(found).kind is Why.FAILED
+
+
+def test_a_close_that_is_no_number_is_told_and_not_left_out(tmp_path) -> None:
+    path = tmp_path / "closes.csv"
+    path.write_text(
+        'date,NVDA,SPY\n2026-01-05,"1,187.59",400\n2026-01-12,106,406\n', encoding="utf-8"
+    )
+    [found] = settle([ask("NVDA", "2026-01-05")], FilePrices(path), as_of=LONG_AFTER)
+    assert unsettled(found).kind is Why.FAILED
+    assert "the close of NVDA on 2026-01-05: '1,187.59' is no number" in unsettled(found).reason

@@ -8,6 +8,7 @@ from tradmem.cli.words import counted, minute
 from tradmem.history import BY_HAND, Event, own_events, told_of, who_did
 from tradmem.journal.tagline import percent
 from tradmem.model import Act, Entry, Outcome, Rating, Status, band_or_default, in_force
+from tradmem.stated import conflict
 
 _INDENT = "  "
 _LEGS = (
@@ -51,6 +52,8 @@ def facts(entry: Entry, due: datetime | None = None) -> Iterator[str]:
         "Noted" if recorded.is_note else "Decided": minute(made_at) + by_date if made_at else "",
         "Late": "recorded after the close at which it enters" if is_late else "",
         "Agent": recorded.agent,
+        "Model": _model(entry),
+        "Conflict": conflict(entry),
         "Revision": str(recorded.revision or ""),
         "Horizon": counted(recorded.horizon, "session") if recorded.horizon else "",
         "Due": minute(due) if due else "",
@@ -67,6 +70,13 @@ def facts(entry: Entry, due: datetime | None = None) -> Iterator[str]:
     for name, text in known.items():
         if text:
             yield _fact(name, text)
+
+
+def _model(entry: Entry) -> str:
+    """Which model decided, and up to when it may have known."""
+    extra = entry.recorded.extra
+    cutoff = f", trained up to {extra['cutoff']}" if extra.get("cutoff") else ""
+    return f"{extra['model']}{cutoff}" if extra.get("model") else ""
 
 
 def _why(entry: Entry, kind: Act) -> str:

@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -12,19 +12,23 @@ import click
 from tradmem.cli import options
 from tradmem.cli.group import DONE, FAILED
 from tradmem.cli.layout import paragraphs
-from tradmem.cli.opening import MODEL_VARIABLES, now, open_journal, open_memory
+from tradmem.cli.opening import now, open_journal, open_memory
 from tradmem.cli.output import safe, say, width, write, write_json
 from tradmem.cli.words import bold, counted
 from tradmem.errors import PriceError, PriceFault, TradmemError
+from tradmem.model_settings import HOST_KEYS, VARIABLES, is_set_up, model_settings
 from tradmem.settings import Settings
 
 # One listed in New York, one in Tokyo, and one that trades every day.
 SYMBOLS = ("SPY", "7203.T", "BTC-USD")
+_PATIENCE = 20.0  # seconds for a model's one word
 _DAYS = 14  # back from today; no market is closed for as long
 _NAMED = (
     *("TRADMEM_LOG", "TRADMEM_PRICES", "TRADMEM_BENCHMARK", "TRADMEM_REFLECTOR"),
-    *("TRADMEM_CACHE", "TRADMEM_MODEL", "OPENAI_MODEL", "OPENAI_BASE_URL"),
+    "TRADMEM_CACHE",
+    *(name for field, names in VARIABLES.items() if field != "api_key" for name in names),
 )
+_SECRET = (*VARIABLES["api_key"], *HOST_KEYS.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,9 +147,7 @@ def _log(log: str) -> Iterator[Finding]:
 
 def _model(reflector: str) -> Iterator[Finding]:
     """Ask for one word, if a model is set."""
-    if reflector == "template" or (
-        reflector == "auto" and not any(os.environ.get(name) for name in MODEL_VARIABLES)
-    ):
+    if reflector == "template" or (reflector == "auto" and not is_set_up()):
         said = "none is set, lessons are written by the template; set OPENAI_API_KEY to ask one"
         yield Finding(about="Model", good=None, said=said)
         return
@@ -153,7 +155,8 @@ def _model(reflector: str) -> Iterator[Finding]:
     from tradmem.lessons.reflect import Fault
 
     try:
-        chat = Chat(api_key=os.environ.get("TRADMEM_API_KEY"), retries=0, timeout=20.0)
+        settings = model_settings()
+        chat = Chat(replace(settings, retries=0, timeout=min(settings.timeout, _PATIENCE)))
     except TradmemError as error:
         yield Finding(about="Model", good=False, said=str(error))
         return
@@ -184,6 +187,6 @@ def _settings() -> Iterator[Finding]:
     for name in _NAMED:
         if value := os.environ.get(name):
             yield Finding(about=f"Settings: {name}", good=None, said=f"{value} (environment)")
-    for name in MODEL_VARIABLES:
-        if name.endswith("KEY") and os.environ.get(name):
+    for name in _SECRET:
+        if os.environ.get(name):
             yield Finding(about=f"Settings: {name}", good=None, said="set, not shown (environment)")

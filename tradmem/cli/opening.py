@@ -1,6 +1,5 @@
 """What the options name: the journal, the memory, prices and the reflector."""
 
-import os
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -15,11 +14,11 @@ from tradmem.journal.markdown import MarkdownJournal
 from tradmem.settings import DEFAULT_LOG, Settings
 
 if TYPE_CHECKING:
+    from tradmem.lessons.exchanges import Exchanges
     from tradmem.lessons.reflect import Reflector
     from tradmem.market.prices import Bars, PriceSource, Span
     from tradmem.memory import Memory
 
-MODEL_VARIABLES = ("TRADMEM_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL")
 _NO_BENCHMARK = "none"
 _DEMO = "demo"
 
@@ -36,7 +35,13 @@ def now() -> datetime:
 
 
 def open_journal(log: str) -> MarkdownJournal:
-    """The journal in a log, to read."""
+    """The journal in a log, to read.
+
+    Raises:
+        UsageError: it names a database.
+    """
+    if "://" in log:
+        raise UsageError("a log is a file; databases cannot be opened yet")
     return MarkdownJournal(log or DEFAULT_LOG)
 
 
@@ -46,8 +51,18 @@ def open_memory(
     prices: str = "yahoo",
     reflector: str = "template",
     benchmark: str | None = None,
+    max_cost: float | None = None,
+    retry_stuck: bool = False,
 ) -> "Memory":
     """The memory in a log, with what the options say.
+
+    Args:
+        log: its path.
+        prices: see :func:`open_prices`.
+        reflector: see :func:`open_reflector`, and for the last two.
+        benchmark: for all tickers; ``none`` for none.
+        max_cost: what a model may cost in this run.
+        retry_stuck: whether a model is asked about what is stuck.
 
     Raises:
         UsageError: an option names something that is not there.
@@ -62,7 +77,9 @@ def open_memory(
     return Memory.open(
         log or DEFAULT_LOG,
         prices=open_prices(prices),
-        reflector=open_reflector(reflector, log or DEFAULT_LOG),
+        reflector=open_reflector(
+            reflector, log or DEFAULT_LOG, max_cost=max_cost, retry_stuck=retry_stuck
+        ),
         settings=settings,
         clock=clock(),
     )
@@ -85,33 +102,44 @@ def open_prices(name: str) -> "PriceSource | None":
     return Closed(FilePrices(name), name)
 
 
-def open_reflector(name: str, log: str) -> "Reflector":
+def open_reflector(
+    name: str, log: str, *, max_cost: float | None = None, retry_stuck: bool = False
+) -> "Reflector":
     """A reflector by name; its exchanges with a model are kept beside the log.
 
     ``auto`` asks a model where a key or a server for one is set, else the template writes;
     so it does where a model is set up half, which is said.
 
-    Raises:
-        UsageError: ``openai`` is asked for, and not set up.
-    """
-    is_set_up = any(os.environ.get(variable) for variable in MODEL_VARIABLES)
-    if name == "openai" or (name == "auto" and is_set_up):
-        from tradmem.lessons.exchanges import Exchanges
-        from tradmem.lessons.openai import OpenAIReflector
+    Args:
+        name: ``auto``, ``openai`` or ``template``.
+        log: the path of the log.
+        max_cost: US dollars that a model may cost in a run.
+        retry_stuck: whether a model is asked too about what it was asked about in vain.
 
-        try:
+    Raises:
+        UsageError: a setting cannot be, or ``openai`` is asked for and not set up.
+    """
+    from tradmem.model_settings import is_set_up, model_settings
+
+    if name == "openai" or (name == "auto" and is_set_up()):
+        settings = model_settings(max_cost=max_cost)
+        if name == "openai" or not settings.lacks:
+            from tradmem.lessons.openai import OpenAIReflector
+
             return OpenAIReflector(
-                api_key=os.environ.get("TRADMEM_API_KEY"),
-                exchanges=Exchanges(Path(log).with_name("exchanges.jsonl")),
-                clock=clock(),
+                settings, exchanges=exchanges_of(log), retry_stuck=retry_stuck, clock=clock()
             )
-        except UsageError as error:
-            if name == "openai":
-                raise
-            say(f"{error}; until then the template writes the lessons")
+        say(f"{settings.lacks}; until then the template writes the lessons")
     from tradmem.lessons.reflect import TemplateReflector
 
     return TemplateReflector()
+
+
+def exchanges_of(log: str) -> "Exchanges":
+    """The raw exchanges with a model about the entries of a log, in a file beside it."""
+    from tradmem.lessons.exchanges import Exchanges
+
+    return Exchanges(Path(log or DEFAULT_LOG).with_name("exchanges.jsonl"))
 
 
 class Closed:

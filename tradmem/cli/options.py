@@ -64,7 +64,7 @@ reflector = click.option(
     show_envvar=True,
     default="auto",
     show_default=True,
-    help="Who writes the lessons; auto asks a model where a key is set.",
+    help="Who writes the lessons; auto asks a model where a key or a server is set.",
 )
 benchmark = click.option(
     "--benchmark",

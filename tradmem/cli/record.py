@@ -174,7 +174,10 @@ def _print_stored(entry: Entry, stored: Stored, *, as_json: bool) -> None:
 def _warn(entry: Entry, stored: Stored) -> None:
     """What the person who records should know, and could otherwise miss."""
     if stored is Stored.KEPT:
-        say(f"{entry.id} stands with another text or rating; --on-conflict revise replaces it")
+        say(
+            f"{entry.id} stands with another text or rating; until its entry session closes, "
+            "--on-conflict revise replaces it"
+        )
     elif entry.rating is None:
         names = ", ".join(rating.value for rating in Rating)
         say(f"{entry.id} is unrated: its text gives no clear rating; --rating takes {names}")

@@ -14,7 +14,7 @@ from tradmem.cli.layout import paragraphs
 from tradmem.cli.listing import due_lines, entry_lines
 from tradmem.cli.opening import now, open_memory
 from tradmem.cli.output import say, width, write, write_json
-from tradmem.cli.words import bold, called, counted, minute
+from tradmem.cli.words import bold, called, counted, minute, took
 from tradmem.clock import as_instant, format_instant
 from tradmem.model import Entry
 from tradmem.resolving import Progress, Resolution, ResolveReport
@@ -27,6 +27,13 @@ _WHY = ("waiting", "suspect", "failed", "unresolvable")
 @click.command()
 @click.argument("tickers", nargs=-1, metavar="[TICKER]...")
 @click.option("--reflect/--no-reflect", default=True, help="Whether to have lessons written.")
+@click.option(
+    "--max-cost",
+    type=click.FloatRange(min=0),
+    metavar="USD",
+    help="Ask a model no further once that much is spent.",
+)
+@click.option("--retry-stuck", is_flag=True, help="Ask a model again about what is stuck.")
 @click.option("--accept", multiple=True, metavar="ID", help="A suspect outcome to take as it is.")
 @click.option("--retry-unresolvable", is_flag=True, help="Ask again for what was given up.")
 @click.option("--recheck", is_flag=True, help="Ask again for all outcomes; store what differs.")
@@ -47,6 +54,8 @@ def resolve(
     *,
     tickers: tuple[str, ...],
     reflect: bool,
+    max_cost: float | None,
+    retry_stuck: bool,
     accept: tuple[str, ...],
     retry_unresolvable: bool,
     recheck: bool,
@@ -64,7 +73,14 @@ def resolve(
     due yet, and what failed and why. Exit status 1 if something failed: it stays as it
     was, and is tried again next time.
     """
-    memory = open_memory(log, prices=prices, benchmark=benchmark, reflector=reflector)
+    memory = open_memory(
+        log,
+        prices=prices,
+        benchmark=benchmark,
+        reflector=reflector if reflect else "template",  # which nobody will ask
+        max_cost=max_cost,
+        retry_stuck=retry_stuck,
+    )
     instant = as_instant(as_of, now())
     report = ResolveReport()
     if memory.journal.unfinished() or accept or retry_unresolvable or recheck:
@@ -79,14 +95,19 @@ def resolve(
                 wait=wait,
                 progress=progress,
             )
+    cost = f"the model took {took(report.usage)}" if report.usage.calls else ""
     if as_json:
         write_json(_object(group, item) for group, item in report.items())
+        if cost:
+            say(cost)
     elif not any(report.items()):
         say(f"nothing to resolve in {log} as of {minute(instant)}")
     else:
         write(f"{log} as of {minute(instant)}: {summary(report)}")
         for line in digest(report, instant):
             write(line)
+        if cost:
+            write(f"\n{cost[:1].upper()}{cost[1:]}.")
     return FAILED if report.failed else DONE
 
 
@@ -116,13 +137,22 @@ def digest(report: ResolveReport, as_of: datetime) -> Iterator[str]:
         items: tuple[Resolution, ...] = getattr(report, group)
         if items:
             yield from ("", bold(group.capitalize()))
-            for item in items:
-                entry = item.entry
-                head = f"{entry.date} {entry.ticker} {called(entry)} ({entry.id}): "
-                yield from paragraphs(head + item.reason, room)
+            for told in _reasons(items, together=group == "failed"):
+                yield from paragraphs(told, room)
     if report.not_due:
         pairs = [(item.entry, item.due) for item in report.not_due if item.due]
         yield from ("", bold("Not due"), *due_lines(pairs, as_of, room))
+
+
+def _reasons(items: Sequence[Resolution], *, together: bool) -> Iterator[str]:
+    """Each entry with its reason; where a person need not name each, those with one together."""
+    found: dict[str, list[Resolution]] = {}
+    for item in items:
+        found.setdefault(item.reason if together else item.entry.id, []).append(item)
+    for first, *others in found.values():
+        entry = first.entry
+        more = f" and {len(others):,} more" if others else ""
+        yield f"{entry.date} {entry.ticker} {called(entry)} ({entry.id}){more}: {first.reason}"
 
 
 def _lessons(entries: Sequence[Entry], room: int) -> Iterator[str]:

@@ -175,7 +175,10 @@ def _tell(ran: Ran, earlier: Sequence[Ran]) -> None:
             traceback.print_exception(ran.error)
         say(f"{ran.ticker}: {describe(ran.error)}")
     elif ran.entry is None:
-        say(f"{ran.ticker}: the graph stored no decision; does it have a node that records?")
+        say(
+            f"{ran.ticker}: the graph stored no decision in this log; does it record, "
+            "and not in a log of its own?"
+        )
 
 
 def _object(ran: Ran) -> dict[str, Any]:

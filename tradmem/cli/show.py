@@ -9,10 +9,11 @@ import click
 
 from tradmem.cli import options
 from tradmem.cli.details import facts, history, outcome_lines
-from tradmem.cli.layout import one_line, paragraphs
+from tradmem.cli.exchange import conversation, known_by
+from tradmem.cli.layout import Cell, one_line, paragraphs
 from tradmem.cli.listing import entry_lines
-from tradmem.cli.opening import now, open_memory
-from tradmem.cli.output import safe, width, write, write_json
+from tradmem.cli.opening import exchanges_of, now, open_memory
+from tradmem.cli.output import safe, say, width, write, write_json
 from tradmem.cli.words import bold, called, counted, dim, result, styled
 from tradmem.clock import as_instant, parse_date
 from tradmem.errors import UnknownEntry, UsageError
@@ -43,20 +44,30 @@ class Shown(NamedTuple):
 
 @click.command()
 @click.argument("words", nargs=-1, metavar="ID | TICKER [DATE] | last")
+@click.option("--exchange", is_flag=True, help="Print what a model was asked and answered.")
 @options.log
 @options.as_of
 @options.as_json
-def show(*, words: tuple[str, ...], log: str, as_of: str | None, as_json: bool) -> None:
+def show(
+    *, words: tuple[str, ...], exchange: bool, log: str, as_of: str | None, as_json: bool
+) -> None:
     """Show an entry with all that became of it.
 
     Names it by its id, or four or more of its first characters; by ticker and date, which
     may be several; by ticker alone, which is its newest; or as last.
+
+    With --exchange, the raw exchanges with a model about its lesson instead, as far as the
+    file beside the log still has them.
     """
     memory = open_memory(log)
     instant = as_instant(as_of, now())
     entries = memory.entries()
     if as_of is not None:
         entries = [then for entry in entries if (then := entry.at(instant))]
+    if exchange:
+        until = instant if as_of else None
+        _show_exchanges(log, find(entries, words), until, as_json=as_json)
+        return
     found = [_shown(memory, entry, entries) for entry in find(entries, words)]
     if as_json:
         write_json(_object(item) for item in found)
@@ -66,6 +77,22 @@ def show(*, words: tuple[str, ...], log: str, as_of: str | None, as_json: bool) 
             write()
         for line in page(item, width()):
             write(line)
+
+
+def _show_exchanges(
+    log: str, found: Sequence[Entry], as_of: datetime | None, *, as_json: bool
+) -> None:
+    exchanges = exchanges_of(log)
+    pairs = [(entry, known_by(exchanges.of(entry.id), as_of)) for entry in found]
+    if as_json:
+        write_json(record for _, records in pairs for record in records)
+    for entry, records in pairs:
+        if not records:
+            say(f"{exchanges.path} holds no exchange about {entry.id}; was a model asked?")
+        elif not as_json:
+            write(styled([*_heading(entry), dim(safe(str(exchanges.path)))]))
+            for line in conversation(records, width()):
+                write(line)
 
 
 def find(entries: Sequence[Entry], words: Sequence[str]) -> list[Entry]:
@@ -120,6 +147,7 @@ def _shown(memory: Memory, entry: Entry, entries: Sequence[Entry]) -> Shown:
 
 def _object(item: Shown) -> dict[str, object]:
     return json_of(item.entry) | {
+        "extra": dict(item.entry.recorded.extra),
         "where": item.where,
         "seen_by": [entry.id for entry in item.seen_by],
     }
@@ -128,8 +156,7 @@ def _object(item: Shown) -> dict[str, object]:
 def page(item: Shown, room: int) -> Iterator[str]:
     """Everything that is known of an entry, for people."""
     entry = item.entry
-    state = "" if entry.recorded.is_note else result(entry)
-    yield styled([bold(f"{entry.date} {entry.ticker} {called(entry)}"), state, dim(entry.id)])
+    yield styled(_heading(entry))
     yield dim(safe(item.where))
     yield from facts(entry, item.due)
     for outcome in entry.outcomes:
@@ -146,6 +173,11 @@ def page(item: Shown, room: int) -> Iterator[str]:
     if item.seen_by:
         yield from ("", bold("Seen by"), *entry_lines(item.seen_by, room, "  "))
     yield from ("", bold("History"), *history(entry))
+
+
+def _heading(entry: Entry) -> list[Cell | str]:
+    state = "" if entry.recorded.is_note else result(entry)
+    return [bold(f"{entry.date} {entry.ticker} {called(entry)}"), state, dim(entry.id)]
 
 
 def _outcome_title(entry: Entry, outcome: Outcome) -> str:

@@ -22,7 +22,7 @@ from tradmem.lessons.track import Group, Line, TrackRecord
 @click.option(
     "--by",
     multiple=True,
-    type=click.Choice([group for group in Group if group is not Group.OVERALL]),
+    type=click.Choice([str(group) for group in Group if group is not Group.OVERALL]),
     help="Only these tables, beside the overall line; all by default.",
 )
 @click.option(
@@ -71,7 +71,7 @@ def stats(
         say(f"there is no log at {log} yet; `tradmem record` or `tradmem run` starts one")
     elif horizon and record.lines:
         found = ", ".join(map(str, record.horizons))
-        say(f"no decision of {log} was made for that horizon; there are {found}")
+        say(f"{log} holds nothing at that horizon; --horizon takes one of {found}")
     else:
         say(f"{log} holds no decision that was asked for")
 

@@ -1,7 +1,7 @@
 """``status``: how the memory stands, and whether a person has to look at something."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,10 +11,11 @@ import click
 from tradmem.cli import options
 from tradmem.cli.group import DONE, FAILED
 from tradmem.cli.listing import due_lines
-from tradmem.cli.opening import is_there, now, open_journal, open_memory
+from tradmem.cli.opening import exchanges_of, is_there, now, open_journal, open_memory
 from tradmem.cli.output import safe, say, width, write, write_json
 from tradmem.cli.words import bold, called, counted, dim, from_now
 from tradmem.clock import format_instant
+from tradmem.lessons.exchanges import STUCK_AFTER
 from tradmem.model import Entry, Problem, Status
 
 _PATIENCE = timedelta(days=7)  # in which daily runs settle whatever has closes
@@ -26,12 +27,14 @@ class Standing(NamedTuple):
     Attributes:
         entries: all of them.
         pending: those that wait for their outcome, with the instant at which it is due.
+        attempts: how often a model was asked in vain for the lesson of an entry, by its id.
         problems: what is wrong in the files.
         now: when this was asked.
     """
 
     entries: Sequence[Entry]
     pending: Sequence[tuple[Entry, datetime]]
+    attempts: Mapping[str, int]
     problems: Sequence[Problem]
     now: datetime
 
@@ -46,6 +49,11 @@ class Standing(NamedTuple):
         return [entry for entry in self.entries if entry.status is Status.SETTLED]
 
     @property
+    def stuck(self) -> list[Entry]:
+        """Those of them that a model is not asked about any more."""
+        return [e for e in self.without_lesson if self.attempts.get(e.id, 0) >= STUCK_AFTER]
+
+    @property
     def given_up(self) -> list[Entry]:
         """Those that are unresolvable, and that nobody has taken note of by forgetting them."""
         return [e for e in self.entries if e.status is Status.UNRESOLVABLE and not e.hidden]
@@ -56,13 +64,21 @@ class Standing(NamedTuple):
         late = sum(self.now - due > _PATIENCE for _, due in self.overdue)
         if late:
             yield f"{counted(late, 'decision')} due {patience}, no outcome: see `tradmem resolve`"
-        known = [entry.known_at for entry in self.without_lesson if entry.known_at]
+        stuck = self.stuck
+        known = [e.known_at for e in self.without_lesson if e.known_at and e not in stuck]
         late = sum(self.now - known_at > _PATIENCE for known_at in known)
         if late:
             yield f"{counted(late, 'outcome')} known {patience}, no lesson: see `tradmem resolve`"
+        for entry in stuck:
+            yield (
+                f"{_name(entry)} is stuck: {self.attempts[entry.id]} answers of the model were of "
+                f"no use; `tradmem show {entry.id} --exchange` shows them, and "
+                "`tradmem resolve --retry-stuck` asks again"
+            )
         for entry in self.given_up:
             yield (
-                f"{_name(entry)} is unresolvable: {entry.reason}; mend its tag, or take note "
+                f"{_name(entry)} is unresolvable: {entry.reason}; retry it with "
+                "`tradmem resolve --retry-unresolvable`, or take note of it "
                 f"with `tradmem forget {entry.id} --reason TEXT`"
             )
         for problem in self.problems:
@@ -85,6 +101,7 @@ def status(*, log: str, as_json: bool) -> int:
         pending=[
             (entry, due) for entry in memory.journal.unfinished() if (due := memory.due(entry))
         ],
+        attempts=exchanges_of(log).attempts(),
         problems=memory.journal.problems(),
         now=now(),
     )
@@ -157,6 +174,7 @@ def _object(log: str, standing: Standing, wanted: Sequence[str]) -> dict[str, An
             for e, due in sorted(standing.pending, key=lambda pair: pair[1])
         ],
         "without_lesson": [entry.id for entry in standing.without_lesson],
+        "stuck": [entry.id for entry in standing.stuck],
         "unresolvable": [entry.id for entry in standing.given_up],
         "problems": [str(problem) for problem in standing.problems],
         "needs_person": list(wanted),

@@ -193,10 +193,11 @@ def _overall_verdict(line: Line) -> str:
             "want of a benchmark, and that rewards whoever goes with the market."
         )
     if line.skill is None:
+        worth = counted(round(rate.n_eff), "independent one")
         return (
-            f"Of skill nothing can be said yet: these calls are worth {rate.n_eff:.0f} independent "
-            f"ones, from {counted(rate.blocks, 'block')} of time; {LEAST_WORTH} from "
-            f"{LEAST_BLOCKS} are the least."
+            f"Of skill nothing can be said yet: these calls are worth {worth}, from "
+            f"{counted(rate.blocks, 'block')} of time; {LEAST_WORTH} from {LEAST_BLOCKS} blocks "
+            "are the least."
         )
     beside = f"{_share(rate.value)}, where chance hits {_share(line.chance)}"
     if line.skill is Skill.UNTOLD:

@@ -2,12 +2,16 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 import click
 
 from tradmem.cli.layout import Cell, Style, one_line
 from tradmem.journal.tagline import UNRATED
 from tradmem.model import Entry, Status, Verdict
+
+if TYPE_CHECKING:
+    from tradmem.lessons.reflect import Usage
 
 _VERDICTS: dict[Verdict, Style] = {
     Verdict.RIGHT: {"fg": "green"},
@@ -60,6 +64,20 @@ def from_now(instant: datetime, now: datetime) -> str:
             text = counted(int(size // length), unit)
             return f"in {text}" if seconds > 0 else f"{text} ago"
     return "now"
+
+
+def took(usage: "Usage") -> str:
+    """What asking a model took: calls, tokens and money."""
+    sent, received = usage.prompt_tokens, usage.completion_tokens
+    tokens = f"{counted(sent + received, 'token')} ({sent:,} sent, {received:,} received)"
+    return f"{counted(usage.calls, 'call')}, {tokens} and {dollars(usage.cost)}"
+
+
+def dollars(cost: float | None) -> str:
+    """An amount with as many digits as say something."""
+    if cost is None:
+        return "an unknown cost"
+    return f"${cost:,.2f}" if cost >= 1 else f"${cost:.4f}"
 
 
 def styled(cells: Sequence[Cell | str]) -> str:

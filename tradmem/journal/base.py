@@ -116,7 +116,8 @@ class Journal(Protocol):
     ) -> list[Entry]:
         """What had taught something by an instant, the newest first, as it stood then.
 
-        Notes, settled and resolved entries; nothing forgotten or replaced by a revision.
+        Notes, settled and resolved entries; nothing forgotten, expired or superseded by then,
+        and nothing replaced by a revision.
         Ordered by the instant at which it was known, then date, then id, newest first.
 
         Args:
@@ -125,7 +126,7 @@ class Journal(Protocol):
             not_ticker: all but this one.
             distinct: at most the newest of each ticker.
             lessons: only notes and resolved entries.
-            hidden: forgotten ones too.
+            hidden: forgotten, expired and superseded ones too.
             limit: at most this many.
         """
         ...
@@ -133,7 +134,7 @@ class Journal(Protocol):
     def counts(self, ticker: str, as_of: datetime) -> tuple[Counts, ...]:
         """The verdicts on a ticker that were known by an instant, archived ones too.
 
-        One for each horizon that has any, the shortest first. Forgotten entries count,
+        One for each horizon that has any, the shortest first. Hidden entries count,
         replaced revisions do not.
         """
         ...

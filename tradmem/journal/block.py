@@ -130,7 +130,7 @@ def read_block(raw: bytes, *, archived: bool = False) -> Reading:
         tag = read_tag(head[at])
         ledger = _read_ledger(head[at + 1 :])
         entry, typed = _assemble(tag, ledger, _bodies(text, sections, opening, ledger), archived)
-    except UsageError as error:
+    except (ArithmeticError, TypeError, ValueError) as error:
         return Reading(line=at, faults=(*faults, f"no entry: {error}"))
     return Reading(
         entry=entry,
@@ -157,7 +157,7 @@ def _read_ledger(lines: Sequence[str]) -> _Ledger:
                 ledger.additions.append(read_addition(data))
             elif "id" in data and not ledger.identity:
                 ledger.identity, ledger.was = read_identity(data)
-        except UsageError as error:
+        except (ArithmeticError, TypeError, ValueError) as error:
             ledger.faults.append(str(error))
             if not ledger.identity and (found := _ID_IN_LINE.match(line)):
                 ledger.identity = {"id": found[1]}  # the id stands, whatever befell the rest

@@ -7,7 +7,7 @@ are what ``\n`` ends, and nothing else.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tradmem.errors import LogError
 from tradmem.journal.block import fold_now, read_block, tail_fault
@@ -146,6 +146,8 @@ def amend(
     entry = reading.entry
     assert entry is not None
     after = fold_now(entry.recorded, [*entry.additions, *additions], archived=archived)
+    if entry.edited:
+        after = replace(after, edited=entry.edited)
     lines = raw.split(b"\n")
     if any(addition.kind in _RETAGGED for addition in additions):
         tag = write_tag(after, rating_text=reading.rating_text).encode()

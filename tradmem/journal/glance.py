@@ -26,6 +26,8 @@ def glance(raw: bytes) -> list[Judgement] | None:
 
     That is so for a block that a person edited, and for one whose outcome was corrected.
     """
+    if b"<<<<<<< " in raw or b">>>>>>> " in raw:  # perhaps no entry at all
+        return None
     found = _BLOCK.match(raw)
     if not found:
         return None

@@ -149,7 +149,7 @@ class Index:
         ]
         for number in others:
             self._parse(number, data, base)
-        self._find_repeats(first, data, base)
+        self._find_repeats(descriptor, first, data, base)
         self._find_revised(data, base)
         self._extend(first, data, base)
         if self._lines or b"\r" in data:
@@ -177,7 +177,7 @@ class Index:
         self.tags[number] = _tag_of(entry) if entry else b""
         self.ids[number] = entry.id.encode() if entry else b""
 
-    def _find_repeats(self, first: int, data: bytes, base: int) -> None:
+    def _find_repeats(self, descriptor: int, first: int, data: bytes, base: int) -> None:
         """Of two blocks with one id the first that holds an entry counts."""
         by_id = self._by_id
         if not first:
@@ -193,7 +193,11 @@ class Index:
                 continue
             if earlier not in self._entries and earlier >= first:
                 self._parse(earlier, data, base)
-            if self.ids[earlier]:
+            elif earlier not in self._entries:
+                self.put(
+                    earlier, read_block(self.raw(descriptor, earlier), archived=self.archived).entry
+                )
+            if self._entries.get(earlier) is not None:
                 self.repeats.add(number)
             else:
                 by_id[name] = number
@@ -350,7 +354,7 @@ class Index:
         key = ticker.encode()
         if key not in self._verdicts:
             found = []
-            for _, number in self.order(ticker):
+            for number in (*(n for _, n in self.order(ticker)), *self._without_outcome(key)):
                 if number not in self._judged:
                     self._judged[number] = self._judge(descriptor, number)
                 found.append((self.ids[number], self._judged[number]))
@@ -374,9 +378,23 @@ class Index:
         """The ids that stand in both files."""
         return self._by_id.keys() & other._by_id.keys()  # noqa: SLF001 - of its own kind
 
+    def _without_outcome(self, key: bytes) -> list[int]:
+        """The blocks on a ticker that have no outcome now; one may have been taken back."""
+        wanted = key + b" |"
+        return [
+            number
+            for number, tag in enumerate(self.tags)
+            if tag[-21:-11] != _KNOWN
+            and tag.startswith(wanted, _TICKER_AT)
+            and number not in self.repeats
+        ]
+
     def _judge(self, descriptor: int, number: int) -> list[Judgement]:
         if number not in self._entries and not self.may_be_replaced(number):
-            glimpsed = glance(self.raw(descriptor, number))
+            raw = self.raw(descriptor, number)
+            if self.tags[number][-21:-11] != _KNOWN and _OUTCOME not in raw:
+                return []
+            glimpsed = glance(raw)
             if glimpsed is not None:
                 return glimpsed
         entry = self.entry(descriptor, number)

@@ -23,6 +23,11 @@ from tradmem.model import (
 VERSION = 1
 # Instants without which an addition does nothing.
 _INSTANTS: dict[str, str] = {Act.EXPIRE: "valid_until", Act.UNDO: "undoes_at"}
+# The names of an identity line that no further value may take.
+RESERVED = frozenset(
+    {"v", "id", "at", "date", "ticker", "rating", "agent", "revision", "horizon", "sha256", "add"}
+    | {"decided_at", "recalled", "recalled_as_of", "cited", "flags", "valid_until", "torn"}
+)
 TORN_LINE = f'{LEDGER_OPEN} {{"torn":true}} -->'
 _LINE = re.compile(rf"\s*{re.escape(LEDGER_OPEN)}\s*(\{{.*\}})\s*-->\s*\Z")
 _ID = re.compile(r"[0-9a-f]{12}\Z")

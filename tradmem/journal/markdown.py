@@ -150,7 +150,7 @@ class MarkdownJournal:
         return [index.path for index in self._archive_indexes()]
 
     def _archive_indexes(self) -> list[Index]:
-        pattern = re.compile(re.escape(self._real.stem) + r"-([0-9]{4})\.md\Z")
+        pattern = re.compile(re.escape(self._archive_base) + r"-([0-9]{4})\.md\Z")
         try:
             names = os.listdir(self.archive_folder)  # noqa: PTH208 - names are all we need
         except (FileNotFoundError, NotADirectoryError):
@@ -325,7 +325,10 @@ class MarkdownJournal:
                 continue
             start, end = index.span(number)
             there = bytes(content[start:end])
-            if there.strip(b"\r\n") != raw:
+            grown = _grown(there, raw)
+            if grown is None:  # it is another entry, or none; both stay
+                fresh.append(raw + 2 * self._log.newline)
+            elif grown:
                 above = there[: len(there) - len(there.lstrip(b"\r\n"))]
                 stale[number] = above + raw + self._log.newline
         if not (stale or fresh):
@@ -647,8 +650,13 @@ class MarkdownJournal:
     def _year_of(self, index: Index) -> int:
         return next(year for year, archive in self._archives.items() if archive is index)
 
+    @property
+    def _archive_base(self) -> str:
+        """The log's name, so that no other log beside it shares its archive."""
+        return self._real.name.removesuffix(".md")
+
     def _archive_name(self, year: int) -> str:
-        return f"{self._real.stem}-{year}.md"
+        return f"{self._archive_base}-{year}.md"
 
     def _archive(self, year: int) -> Index:
         index = self._archives.get(year)
@@ -692,3 +700,16 @@ class MarkdownJournal:
         index = self._archive(year)
         held.open(index)
         return [index] if held.is_there(index) else []
+
+
+def _grown(there: bytes, raw: bytes) -> bool | None:
+    """Whether a block has more additions than its copy in the archive; None if it is no copy."""
+    if there.strip(b"\r\n") == raw:
+        return False
+    old, new = read_block(there, archived=True).entry, read_block(raw, archived=True).entry
+    if old is None or new is None or old.recorded != new.recorded:
+        return None
+    fewer = min(len(old.additions), len(new.additions))
+    if old.additions[:fewer] != new.additions[:fewer]:
+        return None
+    return len(new.additions) > len(old.additions)

@@ -39,6 +39,7 @@ class RamJournal:
         self._entries: list[Entry] = []
         self._numbers: dict[str, int] = {}
         self._days: dict[tuple[Date, str], list[int]] = {}
+        self._of_ticker: dict[str, list[int]] = {}
         self._orders: dict[str, list[tuple[bytes, int]]] = {"": []}
         self._unfinished: dict[int, None] = {}
         self._tallies: dict[str, Tally] = {}
@@ -70,6 +71,7 @@ class RamJournal:
             self._entries.append(entry)
             self._days.setdefault((entry.date, entry.ticker), []).append(number)
             self._touched.append(number)
+            self._of_ticker.setdefault(entry.ticker, []).append(number)
             self._hear(entry.recorded.extra, entry.id)
             self._file(number, entry)
             if stored is Stored.REVISED:
@@ -211,7 +213,7 @@ class RamJournal:
             if ticker not in self._tallies:
                 self._tallies[ticker] = Tally(
                     judgement
-                    for _, number in self._orders.get(ticker, ())
+                    for number in self._of_ticker.get(ticker, ())
                     if (entry := self._recallable(number))
                     for judgement in judgements(entry)
                 )

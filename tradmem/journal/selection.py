@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from heapq import merge, nlargest
 from typing import NamedTuple, Protocol, TypeVar
 
@@ -80,7 +80,8 @@ def select(
     """
     best: dict[str, Entry] = {}
     seen: set[str] = set()
-    day = wanted.as_of.date().isoformat().encode()
+    # It is tomorrow already, east of UTC.
+    day = (wanted.as_of.date() + timedelta(days=1)).isoformat().encode()
     cut = b""
     passed_over = False
     for known, index, number in _newest_first(indexes, wanted.ticker):

@@ -14,7 +14,7 @@ _NOTE = "Note"
 _PENDING = "pending"
 _UNRESOLVABLE = "unresolvable"
 _RESOLVED = "resolved:"
-_PERCENT = re.compile(r"[+-]?[0-9]{1,9}(?:\.[0-9]{1,9})?%\Z")
+_PERCENT = re.compile(r"[+-]?[0-9]{1,30}(?:\.[0-9]{1,9})?%\Z")
 _HELD = re.compile(r"([0-9]{1,5})d\Z")
 # Whatever could end a field, the tag or its line, by anybody's notion of a line.
 _NOT_IN_REASON = re.compile(r"[\ud800-\udfff|\]\[\x00-\x1f\x7f\x85\u2028\u2029\s]+")

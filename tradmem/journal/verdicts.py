@@ -134,7 +134,7 @@ def cell_of(rating: Rating | None, judged: float, band: float) -> int:
     """Which of the cells an outcome belongs to."""
     if rating is None:
         return UNRATED
-    move = (judged > band) - (judged < -band)
+    move = 1 if judged > band else -1 if judged < -band else 0
     return 3 * (1 - rating.direction) + 1 - move
 
 

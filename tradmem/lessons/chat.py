@@ -5,7 +5,6 @@ takes a JSON schema, only JSON mode, or neither, and remembers it. Whatever goes
 wrong comes back as a :class:`~tradmem.lessons.reflect.Fault`.
 """
 
-import os
 import random
 import threading
 import time
@@ -13,24 +12,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
-from urllib.parse import urlsplit
 
 from tradmem.errors import UsageError
 from tradmem.lessons.reflect import Fault, FaultKind, Usage
 from tradmem.lessons.wire import Answer, Problem, problem, read_body
+from tradmem.model_settings import VARIABLES, ModelSettings
 
 Message = Mapping[str, str]
 LONGEST_WAIT = 60.0  # seconds that a server may ask for; beyond it nothing more is asked of it
-OPENAI_URL = "https://api.openai.com/v1"
-_HOST_KEYS = {  # the environment name under which a provider's own documentation puts its key
-    "openrouter.ai": "OPENROUTER_API_KEY",
-    "deepseek.com": "DEEPSEEK_API_KEY",
-    "groq.com": "GROQ_API_KEY",
-    "mistral.ai": "MISTRAL_API_KEY",
-    "together.xyz": "TOGETHER_API_KEY",
-    "x.ai": "XAI_API_KEY",
-    "googleapis.com": "GEMINI_API_KEY",
-}
 
 
 class Mode(StrEnum):
@@ -66,13 +55,7 @@ class Chat:
     """A model behind the chat completions of an OpenAI-compatible server.
 
     Args:
-        model: its name; by default ``TRADMEM_MODEL`` or ``OPENAI_MODEL``.
-        base_url: of the server; by default ``OPENAI_BASE_URL``, else OpenAI's.
-        api_key: by default the provider's own name for it, or ``OPENAI_API_KEY``;
-            a server other than OpenAI's may need none.
-        timeout: seconds to wait for an answer.
-        retries: further calls after a passing fault, beside those to find the mode.
-        prices: US dollars per million tokens sent and received.
+        settings: which model, where, and how patiently.
         options: further fields of the request, such as ``{"temperature": 0}``.
 
     Raises:
@@ -80,30 +63,12 @@ class Chat:
     """
 
     def __init__(
-        self,
-        *,
-        model: str | None = None,
-        base_url: str | None = None,
-        api_key: str | None = None,
-        timeout: float = 60.0,
-        retries: int = 2,
-        prices: tuple[float, float] | None = None,
-        options: Mapping[str, Any] | None = None,
+        self, settings: ModelSettings, *, options: Mapping[str, Any] | None = None
     ) -> None:
-        self.model = model or os.environ.get("TRADMEM_MODEL") or os.environ.get("OPENAI_MODEL", "")
-        self.base_url = base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI_URL
-        self.host = urlsplit(self.base_url).netloc.rpartition("@")[2]
-        self.key = (
-            api_key
-            or key_for(self.host.partition(":")[0])
-            or ("" if self.base_url == OPENAI_URL else "none")
-        )
-        if not self.model:
-            raise UsageError("no model is named; set TRADMEM_MODEL to one that the server has")
-        if not self.key:
-            raise UsageError("no key for the model is known; set OPENAI_API_KEY")
-        self.prices = prices
-        self._timeout, self._retries, self._options = timeout, retries, dict(options or {})
+        if settings.lacks:
+            raise UsageError(settings.lacks)
+        self.settings, self.model, self.host = settings, settings.model, settings.host
+        self._options = dict(options or {})
         self._mode = Mode.SCHEMA
         self._not_before = 0.0  # of the monotonic clock: the server asked us all to wait
         self._lock = threading.Lock()
@@ -144,7 +109,7 @@ class Chat:
                 mode = Mode.JSON if mode is Mode.SCHEMA else Mode.TEXT
                 continue
             tries += 1
-            if not answer.kind.passing or tries > self._retries:
+            if not answer.kind.passing or tries > self.settings.retries:
                 return self._fault(answer, calls)
             if answer.kind is not FaultKind.RATE_LIMITED or not answer.wait:  # else all are held
                 stop.wait(_pause(tries) if answer.wait is None else min(answer.wait, LONGEST_WAIT))
@@ -159,7 +124,13 @@ class Chat:
     @property
     def secrets(self) -> tuple[str, ...]:
         """What must not be written anywhere: the key, unless it is a placeholder."""
-        return (self.key,) if len(self.key) >= _SHORTEST_SECRET else ()
+        key = self.settings.api_key
+        return (key,) if len(key) >= _SHORTEST_SECRET else ()
+
+    def estimate(self, messages: Sequence[Message]) -> float:
+        """Roughly what one call costs, in US dollars; 0 where no price is known."""
+        letters = sum(len(message["content"]) for message in messages)
+        return self._cost(letters // _LETTERS, _USUAL_ANSWER) or 0.0
 
     def _call(
         self, messages: Sequence[Message], mode: Mode, name: str, schema: Mapping[str, Any]
@@ -177,7 +148,7 @@ class Chat:
             raw = completions.create(**request, extra_body=self._options)
             answer = read_body(raw.http_response.text)
         except openai.APITimeoutError:
-            detail = f"no answer within {self._timeout:g} s"
+            detail = f"no answer within {self.settings.timeout:g} s"
             answer = Problem(status=0, kind=FaultKind.TIMED_OUT, detail=detail)
         except openai.APIStatusError as error:
             body = error.body if isinstance(error.body, dict) else {}
@@ -195,20 +166,20 @@ class Chat:
     def _connected(self) -> Any:
         import openai  # noqa: PLC0415
 
+        timeout = self.settings.timeout
         with self._lock:
             if self._client is None:
                 self._client = openai.OpenAI(
-                    api_key=self.key,
-                    base_url=self.base_url,
-                    timeout=openai.Timeout(self._timeout, connect=min(10.0, self._timeout)),
+                    api_key=self.settings.api_key,
+                    base_url=self.settings.base_url,
+                    timeout=openai.Timeout(timeout, connect=min(10.0, timeout)),
                     max_retries=0,
                 )
             return self._client
 
     def _reply(self, answer: Answer, mode: Mode, seconds: float, calls: int) -> Reply:
         sent, got, cost = answer.prompt_tokens, answer.completion_tokens, answer.cost
-        if cost is None and self.prices:
-            cost = (sent * self.prices[0] + got * self.prices[1]) / 1e6
+        cost = self._cost(sent, got) if cost is None else cost
         return Reply(
             text=answer.text,
             refusal=answer.refusal,
@@ -218,6 +189,13 @@ class Chat:
             usage=Usage(calls=calls, prompt_tokens=sent, completion_tokens=got, cost=cost),
         )
 
+    def _cost(self, sent: int, received: int) -> float | None:
+        """US dollars; None without prices, and where a server counts no tokens."""
+        if self.settings.prices is None or not sent + received:
+            return None
+        each_sent, each_received = self.settings.prices
+        return (sent * each_sent + received * each_received) / 1e6
+
     def _fault(self, problem: Problem, calls: int) -> Fault:
         """One line for a person: who said what, and what to do."""
         said = " ".join(problem.detail.split()).rstrip(".") or "no reason given"
@@ -225,7 +203,9 @@ class Chat:
             said = said.replace(secret, "***")
         said = said if len(said) <= _LONGEST_DETAIL else said[:_LONGEST_DETAIL] + "\u2026"
         status = f" ({problem.status})" if problem.status else ""
-        advice = _ADVICE.get(problem.kind, "").format(model=self.model)
+        advice = _ADVICE.get(problem.kind, "").format(
+            key=self.settings.key_name, name=VARIABLES["model"][0], model=self.model
+        )
         return Fault(
             kind=problem.kind,
             message=f"{self.host}: {problem.kind}{status}: {said}" + (advice and f"; {advice}"),
@@ -236,9 +216,11 @@ class Chat:
 
 _SHORTEST_SECRET = 8  # shorter keys are placeholders, such as "none"
 _LONGEST_DETAIL = 200
+_LETTERS = 4  # of English in a token
+_USUAL_ANSWER = 300  # tokens
 _ADVICE = {
-    FaultKind.UNAUTHORISED: "set OPENAI_API_KEY to a key that it takes",
-    FaultKind.UNKNOWN_MODEL: "set TRADMEM_MODEL to a model that it has instead of {model}",
+    FaultKind.UNAUTHORISED: "set {key} to a key that it takes",
+    FaultKind.UNKNOWN_MODEL: "set {name} to a model that it has instead of {model}",
     FaultKind.NO_CREDIT: "add credit to the account",
     FaultKind.UNREACHABLE: "check the base URL and the network",
 }
@@ -247,11 +229,3 @@ _ADVICE = {
 def _pause(tries: int) -> float:
     """Seconds before another try: growing, and not the same for all threads."""
     return min(8.0, 0.25 * 2.0 ** (tries - 1)) * random.uniform(0.5, 1.0)  # noqa: S311
-
-
-def key_for(host: str) -> str:
-    """The key for a host, from the environment; empty where there is none."""
-    for domain, name in _HOST_KEYS.items():
-        if (host == domain or host.endswith("." + domain)) and os.environ.get(name):
-            return os.environ[name]
-    return os.environ.get("OPENAI_API_KEY", "")

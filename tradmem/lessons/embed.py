@@ -12,15 +12,14 @@ from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
-from urllib.parse import urlsplit
 
 import numpy as np
 import numpy.typing as npt
 
 from tradmem.errors import ModelError, UsageError
-from tradmem.lessons.chat import OPENAI_URL, key_for
 from tradmem.lessons.reflect import FaultKind
 from tradmem.lessons.wire import problem
+from tradmem.model_settings import NO_KEY, model_settings
 
 _LONG = 200  # characters; a shorter text is refused for what is in it
 Vector = npt.NDArray[np.float32]
@@ -105,8 +104,8 @@ class OpenAIEmbedder:
 
     Args:
         model: its name; by default ``TRADMEM_EMBEDDING_MODEL``.
-        base_url: of the server; by default ``OPENAI_BASE_URL``, else OpenAI's.
-        api_key: by default the provider's usual name, or ``OPENAI_API_KEY``.
+        base_url: of the server; by default that of :mod:`tradmem.model_settings`.
+        api_key: the same.
         dimensions: asked of the server, where its model can shorten vectors.
         batch: texts per request.
         timeout: seconds to wait for an answer.
@@ -133,11 +132,11 @@ class OpenAIEmbedder:
         name = model or os.environ.get("TRADMEM_EMBEDDING_MODEL", "")
         if not name:
             raise UsageError("no embedding model is named; set TRADMEM_EMBEDDING_MODEL")
-        self._url = base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI_URL
-        self.host = urlsplit(self._url).netloc.rpartition("@")[2]
-        self._key = api_key or key_for(self.host.partition(":")[0])
-        if not self._key and self._url == OPENAI_URL:
-            raise UsageError("no key for the embeddings is known; set OPENAI_API_KEY")
+        settings = model_settings(base_url=base_url, api_key=api_key)
+        if not settings.api_key:
+            raise UsageError(f"no key for the embeddings is known; set {settings.key_name}")
+        self._url, self.host = settings.base_url, settings.host
+        self._key = "" if settings.api_key == NO_KEY else settings.api_key
         self._name, self._dimensions = name, dimensions
         self.model = f"{self.host}/{name}" + (f"/{dimensions}" if dimensions else "")
         self.batch, self._timeout, self._retries = batch, timeout, retries
@@ -220,7 +219,7 @@ class OpenAIEmbedder:
         import openai  # noqa: PLC0415
 
         return openai.OpenAI(
-            api_key=self._key or "none",
+            api_key=self._key or NO_KEY,
             base_url=self._url,
             timeout=self._timeout,
             max_retries=0,

@@ -57,7 +57,8 @@ def names_in(text: str, ticker: str) -> tuple[str, ...]:
     """The company names that a text gives for a ticker: ``Tencent Holdings (0700.HK)``."""
     if f"{ticker})" not in text:
         return ()
-    pattern = rf"((?:[A-Z][\w&'.-]*[ ]?){{1,4}})\((?:[A-Za-z]+: ?)?\$?{re.escape(ticker)}\)"
+    name = r"[A-Z][\w&'.-]{0,30}"  # bounded, so that no text takes long
+    pattern = rf"({name}(?: {name}){{0,3}}) ?\((?:[A-Za-z]{{1,12}}: ?)?\$?{re.escape(ticker)}\)"
     names = (_SUFFIX.sub("", match[1].strip()) for match in re.finditer(pattern, text))
     return tuple(name for name in names if len(name) >= _SHORTEST_NAME)
 

@@ -15,6 +15,8 @@ from typing import Any
 
 from filelock import FileLock
 
+from tradmem.errors import LogError
+
 KEEP = 1_000  # records
 STUCK_AFTER = 5  # attempts in vain
 _LOCK_TIMEOUT = 30.0  # seconds
@@ -62,7 +64,11 @@ class Exchanges:
             self.add({"entry": entry, "released": True})
 
     def read(self) -> Iterator[Mapping[str, Any]]:
-        """The exchanges, oldest first; a line that is no record is passed over."""
+        """The exchanges, oldest first; a line that is no record is passed over.
+
+        Raises:
+            LogError: the file is there and cannot be read; so below.
+        """
         for record in self._records():
             if "attempts_before" not in record and "released" not in record:
                 yield record
@@ -80,6 +86,9 @@ class Exchanges:
             lines = self.path.read_bytes().splitlines()
         except FileNotFoundError:
             return
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise LogError(f"cannot read the exchanges in {self.path}: {reason}") from error
         for line in lines:
             try:
                 record = json.loads(line)

@@ -1,7 +1,9 @@
 """What is added to a lesson when it is stored: what it repeats, whom it names, what is like it."""
 
+from collections import deque
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from tradmem.lessons.entities import tickers_in
@@ -10,6 +12,7 @@ from tradmem.model import Entry
 
 SIMILAR = 90  # of 100, rapidfuzz's ratio of the words whatever their order
 COMPARED = 200  # the newest lessons that a new one is compared with
+_MOST_SIMILAR = 5  # that are named
 
 
 @dataclass(slots=True, kw_only=True)
@@ -19,13 +22,14 @@ class Filer:
     Attributes:
         seen: by the hash of a lesson, the entry that said it first.
         tickers: those of the log.
-        recent: the newest lessons.
+        recent: the newest lessons behind the ids of their entries, the newest first; those
+            of this run join them.
         said: the same as ``seen``, of this run.
     """
 
     seen: Mapping[str, str]
     tickers: Collection[str]
-    recent: list[Entry] = field(default_factory=list)
+    recent: deque[tuple[str, str]] = field(default_factory=lambda: deque(maxlen=COMPARED))
     said: dict[str, str] = field(default_factory=dict)
 
     def file(self, lesson: Lesson, entry: Entry) -> dict[str, Any]:
@@ -38,6 +42,8 @@ class Filer:
         if lesson.model != TEMPLATE:
             text = f"{entry.decision}\n{lesson.text}"
             data |= self._further(text, lesson.text, entry.ticker, "same_as" in data)
+            if "same_as" not in data:
+                self.recent.appendleft((entry.id, lesson.text))
         return data
 
     def file_note(self, text: str, ticker: str, name: str) -> dict[str, Any]:
@@ -52,16 +58,15 @@ class Filer:
 
     def _further(self, text: str, lesson: str, own: str, is_same: bool) -> dict[str, Any]:
         named = tickers_in(text, self.tickers, own=own)
-        similar = [] if is_same else list(similar_to(lesson, self.recent))
+        similar = [] if is_same else list(islice(similar_to(lesson, self.recent), _MOST_SIMILAR))
         found: Mapping[str, list[str]] = {"tickers": list(named), "similar": similar}
         return {key: values for key, values in found.items() if values}
 
 
-def similar_to(text: str, entries: Iterable[Entry]) -> Iterable[str]:
-    """The ids of those entries whose lesson or note says nearly the same."""
+def similar_to(text: str, lessons: Iterable[tuple[str, str]]) -> Iterable[str]:
+    """The ids of those of some lessons, each behind its id, that say nearly the same."""
     from rapidfuzz import fuzz  # noqa: PLC0415 - only where a model or a person wrote a lesson
 
-    for entry in entries:
-        other = entry.reflection or entry.note
-        if other and fuzz.token_sort_ratio(text, other, score_cutoff=SIMILAR):
-            yield entry.id
+    for name, other in lessons:
+        if fuzz.token_sort_ratio(text, other, score_cutoff=SIMILAR):
+            yield name

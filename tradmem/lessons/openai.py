@@ -3,10 +3,10 @@
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import date
-from typing import Any
+from typing import Any, Unpack
 
 from tradmem.clock import Clock, format_instant, system_clock
+from tradmem.errors import LogError
 from tradmem.lessons.chat import Chat, Message, Reply
 from tradmem.lessons.checks import check, tidy
 from tradmem.lessons.entities import tags_of
@@ -24,6 +24,7 @@ from tradmem.lessons.reflect import (
     lesson_hash,
 )
 from tradmem.lessons.run import Run
+from tradmem.model_settings import ModelOptions, ModelSettings, model_settings
 
 log = logging.getLogger("tradmem")
 _REJECTED = "the lesson was rejected: "
@@ -38,65 +39,46 @@ class OpenAIReflector:
     and a server that stays silent end the asking; the rest is then ``not asked``.
 
     Args:
-        model: its name; by default ``TRADMEM_MODEL`` or ``OPENAI_MODEL``.
-        base_url: of the server; by default ``OPENAI_BASE_URL``, else OpenAI's.
-        api_key: by default the provider's usual name, or ``OPENAI_API_KEY``.
-        timeout: seconds to wait for an answer.
-        retries: further calls after a passing fault.
-        concurrency: entries asked about at once.
-        cutoff: the last date of the model's training data, as its maker states it.
-        prices: US dollars per million tokens sent and received.
-        max_cost: US dollars; no call is begun that would probably exceed it.
+        settings: which model, where and how; by default what is ``given``, and for the
+            rest what the environment says.
         exchanges: where the raw exchanges and the attempts are kept.
         retry_stuck: whether to ask about entries too that were asked about in vain.
         options: further fields of the request, such as ``{"temperature": 0}``.
         clock: stamps the exchanges.
+        given: ``model``, ``base_url``, ``api_key``, ``timeout``, ``retries``,
+            ``concurrency``, ``cutoff``, ``prices`` and ``max_cost``; see
+            :class:`tradmem.model_settings.ModelOptions`.
 
     Raises:
-        UsageError: no model or no key is known.
+        UsageError: no model or no key is known, or a value cannot be.
     """
 
     related = RELATED
 
     def __init__(
         self,
+        settings: ModelSettings | None = None,
         *,
-        model: str | None = None,
-        base_url: str | None = None,
-        api_key: str | None = None,
-        timeout: float = 60.0,
-        retries: int = 2,
-        concurrency: int = 4,
-        cutoff: date | None = None,
-        prices: tuple[float, float] | None = None,
-        max_cost: float | None = None,
         exchanges: Exchanges | None = None,
         retry_stuck: bool = False,
         options: Mapping[str, Any] | None = None,
         clock: Clock = system_clock,
+        **given: Unpack[ModelOptions],
     ) -> None:
-        self.chat = Chat(
-            model=model,
-            base_url=base_url,
-            api_key=api_key,
-            timeout=timeout,
-            retries=retries,
-            prices=prices,
-            options=options,
-        )
-        self.concurrency, self.cutoff, self.max_cost = max(1, concurrency), cutoff, max_cost
+        self.settings = settings or model_settings(**given)
+        self.chat = Chat(self.settings, options=options)
         self.exchanges, self.retry_stuck, self._clock = exchanges, retry_stuck, clock
 
     def reflect(self, cases: Sequence[Case]) -> Iterator[Lesson | Fault]:
         """One answer per case, in order; the first is asked alone, to find out the mode."""
-        attempts = self.exchanges.attempts() if self.exchanges and not self.retry_stuck else {}
-        run = Run(max_cost=self.max_cost, attempts=attempts)
+        run = Run(max_cost=self.settings.max_cost, attempts=self._attempts())
         try:
             alone = 0
             while alone < len(cases) and not run.calls:
                 yield self._one(cases[alone], run)
                 alone += 1
-            yield from in_order(lambda case: self._one(case, run), cases[alone:], self.concurrency)
+            width = self.settings.concurrency
+            yield from in_order(lambda case: self._one(case, run), cases[alone:], width)
         finally:
             run.stop.set()
 
@@ -104,17 +86,31 @@ class OpenAIReflector:
         """Let go of the connections."""
         self.chat.close()
 
+    def _attempts(self) -> Mapping[str, int]:
+        """How often each entry was asked about in vain, where that is to count."""
+        if self.exchanges is None or self.retry_stuck:
+            return {}
+        try:
+            return self.exchanges.attempts()
+        except LogError as error:
+            log.warning("%s; what is stuck is asked about again", error)
+            return {}
+
     def _one(self, case: Case, run: Run) -> Lesson | Fault:
         """The lesson of one entry; never raises for what a model or a server does."""
         attempts = run.attempts.get(case.entry.id, 0)
         if attempts >= STUCK_AFTER:
-            message = f"{attempts} answers were of no use; ask for it by itself to try again"
+            message = (
+                f"{attempts} answers of the model were of no use, so it is not asked any more; "
+                "`tradmem resolve --retry-stuck` asks again"
+            )
             return Fault(kind=FaultKind.STUCK, message=message)
         prompt = lesson_prompt(case.entry, case.related)
         messages: Sequence[Message] = prompt.messages
         usage, repaired = NO_USAGE, tuple[str, ...]()
         for last in (False, True):
-            reply = run.begin() or run.take(self._ask(messages, run))
+            begun = run.begin(self.chat.estimate(messages))
+            reply = begun or run.take(self._ask(messages, run))
             usage += reply.usage
             result = self._judge(case, prompt, reply)
             ends = last or isinstance(result, Lesson) or not _mendable(result)
@@ -163,15 +159,15 @@ class OpenAIReflector:
                 message=_REJECTED + "; ".join(finding.message for finding in findings),
                 reasons=tuple(finding.reason.value for finding in findings),
             )
-        text = tidy(draft.text)
+        text, cutoff = tidy(draft.text), self.settings.cutoff
         return Lesson(
             text=text,
             model=self.chat.model,
             sha256=lesson_hash(text, entry.ticker),
             links=draft.links,
             tags=tags_of(draft.tags, ticker=entry.ticker),
-            hindsight=self.cutoff is None or self.cutoff > entry.date,
-            data={"cutoff": self.cutoff.isoformat()} if self.cutoff else {},
+            hindsight=cutoff is None or cutoff > entry.date,
+            data={"cutoff": cutoff.isoformat()} if cutoff else {},
             links_dropped=draft.links_dropped,
         )
 
@@ -207,7 +203,7 @@ class OpenAIReflector:
             record |= {"fault": fault.kind, "message": fault.message, "reasons": fault.reasons}
         try:
             self.exchanges.add(record, secrets=self.chat.secrets)
-        except OSError as error:
+        except (OSError, LogError) as error:
             log.warning("cannot keep an exchange in %s: %s", self.exchanges.path, error)
 
 

@@ -148,9 +148,14 @@ _REASONING = re.compile(
 )
 
 
+def answer_text(answer: str) -> str:
+    """What an answer says, without the reasoning before it."""
+    return _REASONING.sub("", answer)
+
+
 def first_object(answer: str, key: str) -> Mapping[str, Any] | None:
     """The first JSON object behind any reasoning that has a text, or texts, under a key."""
-    text = _REASONING.sub("", answer)
+    text = answer_text(answer)
     for brace in list(re.finditer(r"\{", text))[:_MOST_BRACES]:
         try:
             value, _ = _DECODER.raw_decode(text, brace.start())

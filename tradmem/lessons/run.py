@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from tradmem.lessons.chat import Reply
 from tradmem.lessons.reflect import Fault, FaultKind
+from tradmem.model_settings import VARIABLES
 
 SILENT = 5  # entries in a row without any answer, after which no more are asked about
 
@@ -18,6 +19,7 @@ class Run:
     attempts: Mapping[str, int]
     stop: threading.Event = field(default_factory=threading.Event)
     ended: Fault | None = None
+    is_told: bool = False
     calls: int = 0
     open: int = 0
     silent: int = 0
@@ -25,14 +27,19 @@ class Run:
     dearest: float = 0.0
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def begin(self) -> Fault | None:
-        """Why no further call may be begun; None if it may."""
+    def begin(self, estimate: float) -> Fault | None:
+        """Why no further call may be begun; None if it may.
+
+        Args:
+            estimate: what one call costs, in US dollars; it counts until one has been paid.
+        """
         with self.lock:
             if self.ended:
-                return _not_asked(self.ended)
+                return self._tell(self.ended)
             if self.max_cost is not None:
-                used = self.cost + self.dearest * self.open
-                if used + self.dearest > self.max_cost or used >= self.max_cost:
+                each = self.dearest or estimate
+                used = self.cost + each * self.open
+                if used + each > self.max_cost or used >= self.max_cost:
                     spent = f"${used:.4f} of ${self.max_cost:.4f} is spent or in use"
                     message = f"not asked: {spent}, and a further call may exceed it"
                     return Fault(kind=FaultKind.OVER_BUDGET, message=message)
@@ -49,19 +56,28 @@ class Run:
             if isinstance(reply, Reply):
                 self.silent = 0
                 if self.max_cost is not None and reply.usage.cost is None and not self.ended:
-                    message = "what the model costs is not known; set its prices to limit the cost"
+                    message = f"not asked: {_UNKNOWN_COST}"
                     self.ended = Fault(kind=FaultKind.OVER_BUDGET, message=message, fatal=True)
                 return reply
             if self.ended:
-                return replace(_not_asked(self.ended), usage=reply.usage) if reply.fatal else reply
+                return replace(self._tell(self.ended), usage=reply.usage) if reply.fatal else reply
             silent = reply.kind in (FaultKind.UNREACHABLE, FaultKind.TIMED_OUT)
             self.silent = self.silent + 1 if silent else 0
             if self.silent >= SILENT:
                 message = f"{reply.message}; {SILENT} entries in a row, so no more are asked about"
                 reply = replace(reply, message=message, fatal=True)
-            self.ended = reply if reply.fatal else None
+            self.ended, self.is_told = (reply, True) if reply.fatal else (None, False)
             return reply
 
+    def _tell(self, ended: Fault) -> Fault:
+        """What ended the run, the first time; then that this was why."""
+        if self.is_told:
+            return Fault(kind=FaultKind.NOT_ASKED, message=f"not asked: {ended.kind}")
+        self.is_told = True
+        return ended
 
-def _not_asked(ended: Fault) -> Fault:
-    return Fault(kind=FaultKind.NOT_ASKED, message=f"not asked: {ended.kind}")
+
+_UNKNOWN_COST = (
+    "nothing tells what a call costs, so it cannot be limited; "
+    f"set {VARIABLES['prices'][0]}, for a server that counts tokens"
+)

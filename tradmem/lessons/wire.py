@@ -68,14 +68,13 @@ def read_body(body: str) -> Answer | Problem:
     choices = data.get("choices")
     choice = _object(choices[0] if isinstance(choices, list) and choices else None)
     message, used = _object(choice.get("message")), _object(data.get("usage"))
-    cost = used.get("cost")
     return Answer(
         text=_text(message.get("content")),
         refusal=_text(message.get("refusal")) or "",
         finish=str(choice.get("finish_reason") or ""),
         prompt_tokens=_count(used.get("prompt_tokens")),
         completion_tokens=_count(used.get("completion_tokens")),
-        cost=float(cost) if isinstance(cost, int | float) and not isinstance(cost, bool) else None,
+        cost=_dollars(used.get("cost")),
     )
 
 
@@ -157,3 +156,9 @@ def _text(content: Any) -> str | None:
 
 def _count(value: Any) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+
+
+def _dollars(value: Any) -> float | None:
+    """A cost, if it can be one; a NaN would make every limit void."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and 0 <= value < float("inf") else None

@@ -1,6 +1,8 @@
 """Price sources that need no network: closes in memory and closes in a file."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import date
 from os import PathLike, stat_result
 from pathlib import Path
 from threading import Lock
@@ -36,8 +38,16 @@ class _History(NamedTuple):
 class _Shelf:
     """Histories by ticker, found under the ticker as written, then under Yahoo's name for it."""
 
-    def __init__(self, histories: Mapping[str, _History], source: str, aliases: Aliases) -> None:
+    def __init__(
+        self,
+        histories: Mapping[str, _History],
+        source: str,
+        aliases: Aliases,
+        *,
+        may_end: bool = False,
+    ) -> None:
         self._histories = histories
+        self._until = _last_date(histories) if may_end else None
         self._source = source
         self._aliases = aliases
         self._bars: dict[str, Bars | PriceError] = {}
@@ -72,7 +82,22 @@ class _Shelf:
         bars = self._bars[name]
         if isinstance(bars, PriceError):
             return PriceError(bars.kind, ticker, f"no close of it in {self._source}")
-        return cut_bars(bars, ticker, span)
+        found = cut_bars(bars, ticker, span)
+        if self._until is None:
+            return found
+        if isinstance(found, Bars):
+            return replace(found, until=self._until)
+        if self._until < span.end:
+            return PriceError(
+                PriceFault.NOT_HELD, ticker, f"{self._source}, which ends {self._until}"
+            )
+        return found
+
+
+def _last_date(histories: Mapping[str, _History]) -> date | None:
+    """The last date of any close."""
+    days = (as_date(row.day) for history in histories.values() for row in history.rows)
+    return max((day for day in days if day), default=None)
 
 
 class FramePrices:
@@ -190,7 +215,7 @@ class FilePrices:
             version = (found.st_ino, found.st_mtime_ns, found.st_size)
             if self._read is None or self._read[0] != version:
                 histories = _file_histories(self._path, self._basis)
-                shelf = _Shelf(histories, self._path.name, self._aliases)
+                shelf = _Shelf(histories, self._path.name, self._aliases, may_end=True)
                 self._read = (version, shelf, tuple(histories))
             return self._read[1:]
 

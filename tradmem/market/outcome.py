@@ -72,8 +72,17 @@ class _Case:
 
     @property
     def over(self) -> bool:
-        """Whether the wait has ended."""
-        return self.as_of >= self.window.wait_ends
+        """Whether the wait has ended, and the sources can speak of all of it."""
+        return self.as_of >= self.window.wait_ends and self._ends_early() is None
+
+    def _ends_early(self) -> Bars | None:
+        """Bars from a source that ends before the wait does; it cannot tell what came after."""
+        for bars, listing in ((self.bars, self.window.own), (self.bench, self.window.benchmark)):
+            if not (isinstance(bars, Bars) and bars.until and listing):
+                continue
+            if bars.until < listing.calendar.last_final(self.window.wait_ends):
+                return bars
+        return None
 
     @property
     def limit(self) -> datetime:
@@ -166,6 +175,9 @@ class _Case:
         if awaited is not None and self.as_of < awaited < ends:
             reason = f"{what} yet: final at {clock_text(awaited)}"
             return Unsettled(kind=Why.WAITING, reason=reason, due=awaited)
+        if self.as_of >= ends and (short := self._ends_early()):
+            reason = f"{what}: {short.source} ends {short.until}"
+            return Unsettled(kind=Why.FAILED, reason=reason, due=self.window.due)
         reason = f"{what} yet: waited for until {clock_text(ends)}"
         return Unsettled(kind=Why.WAITING, reason=reason, due=ends)
 

@@ -33,6 +33,8 @@ class Bars:
         currency: the quote's ISO currency code (``GBp`` is pence); None if unknown.
         basis: ``total`` if the closes are adjusted for dividends, ``price`` if not.
         source: the name of the source, as it goes into an outcome.
+        until: the last date that the source can speak of, of any symbol; None if it is
+            never behind. A close that is missing after it is no sign that trading stopped.
     """
 
     symbol: str
@@ -44,6 +46,7 @@ class Bars:
     currency: str | None = None
     basis: str = "total"
     source: str = ""
+    until: date | None = None
 
 
 @runtime_checkable
@@ -99,12 +102,24 @@ def as_date(key: Any) -> date | None:
         raise UsageError(f"{text[:40]!r} is no date; write dates like 2026-01-05") from error
 
 
+# What stands in a file where a number is missing.
+_MISSING = frozenset({"", "na", "n/a", "#n/a", "null", "none", "-", "--", "."})
+
+
 def price(value: Any) -> float | None:
-    """A close as a float; None for what is no price (missing, NaN, infinite, zero, negative)."""
+    """A close as a float; None for what is no price (missing, NaN, infinite, zero, negative).
+
+    Raises:
+        UsageError: a text that is no number stands there; leaving it out would be a guess.
+    """
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except TypeError:
         return None
+    except ValueError as error:
+        if str(value).strip().lower() in _MISSING:
+            return None
+        raise UsageError(f"{value!r} is no number") from error
     return number if isfinite(number) and number > 0 else None
 
 
@@ -127,12 +142,16 @@ def make_bars(
     Rows outside the span go; the rest is sorted.
 
     Raises:
-        UsageError: a row has no date that can be read.
+        UsageError: a row has no date that can be read, or a close that is no number.
     """
     equity = kind_of(symbol, aliases) is AssetClass.EQUITY
     found: dict[date, tuple[float, float]] = {}
     for day, close, raw, volume in (Row(*row) for row in rows):
-        when, value = as_date(day), price(close)
+        when = as_date(day)
+        try:
+            value = price(close)
+        except UsageError as error:
+            raise UsageError(f"the close of {symbol} on {when}: {error}") from error
         if when is None or value is None or (span and not span.start <= when <= span.end):
             continue
         if equity and _is_zero(volume):
@@ -169,6 +188,7 @@ def cut_bars(bars: Bars, symbol: str, span: Span) -> Bars | PriceError:
         currency=bars.currency,
         basis=bars.basis,
         source=bars.source,
+        until=bars.until,
     )
 
 

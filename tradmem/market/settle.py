@@ -1,8 +1,9 @@
 """The outcomes of many decisions from one call to a price source."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import datetime
+from math import isfinite
 
 from tradmem.clock import utc
 from tradmem.errors import PriceError, PriceFault, TradmemError
@@ -68,10 +69,20 @@ def _answer(
     bars = found[question.ticker]
     benchmark = found.get(question.benchmark or "")
     try:
-        return answer(question, bars, benchmark, as_of=as_of, window=window)
-    except (TradmemError, TypeError, ValueError) as error:  # bars that break every promise
+        result = answer(question, bars, benchmark, as_of=as_of, window=window)
+        if isinstance(result, Outcome):
+            _check_finite(result)
+    except Exception as error:  # noqa: BLE001 - bars are foreign data, and their fault a value
         reason = f"the bars of {question.ticker} cannot be read: {error}"
         return Unsettled(kind=Why.FAILED, reason=" ".join(reason.split()), due=window.due)
+    return result
+
+
+def _check_finite(outcome: Outcome) -> None:
+    for field in fields(outcome):
+        value = getattr(outcome, field.name)
+        if isinstance(value, float) and not isfinite(value):
+            raise ValueError(f"{field.name} is {value}")
 
 
 def _with_benchmark(question: Question, benchmarks: Benchmarks, aliases: Aliases) -> Question:

@@ -1,0 +1,194 @@
+"""Faults that somebody hunted down: each as small as it was found."""
+
+import time
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+
+from tests.journal.making import DAY, KNOWN, decision, forgetting, lesson, outcome
+from tradmem import FramePrices, MarkdownJournal, Memory, RamJournal, Settings, Status, UsageError
+from tradmem.lessons.entities import names_in
+from tradmem.market.prices import Bars
+
+FAR = datetime(2030, 1, 1, tzinfo=UTC)
+NOW = datetime(2026, 3, 20, tzinfo=UTC)
+PENDING = "[2026-01-05 | NVDA | Buy | pending]\n"
+
+
+def resolve_all(journal):
+    for entry in journal.unfinished():
+        known = KNOWN + (entry.date - DAY)
+        journal.add([(entry.id, outcome(known)), (entry.id, lesson())])
+
+
+def test_rotation_never_replaces_another_entry_with_the_same_id(tmp_path):
+    path = tmp_path / "memory.md"
+    journal = MarkdownJournal(path)
+    for number in range(8):
+        journal.append(decision(f"Rating: Buy {number}", day=DAY + timedelta(days=number)))
+    resolve_all(journal)
+    text = path.read_text("utf-8")
+    first = text[: text.index("<!-- ENTRY_END -->")] + "<!-- ENTRY_END -->\n\n"
+    path.write_text(text + first.replace("Buy 0", "Buy 0 COPY"), encoding="utf-8")
+    for day in (20, 30):
+        again = MarkdownJournal(path, max_resolved=0)
+        again.append(decision(day=DAY + timedelta(days=day), ticker="AAPL"))
+        resolve_all(again)
+    every = "".join(f.read_text("utf-8") for f in [path, *tmp_path.glob("archive/*.md")])
+    assert "Buy 0\n" in every
+    assert "Buy 0 COPY\n" in every
+
+
+def test_an_older_copy_of_the_log_does_not_take_back_what_the_archive_knows(tmp_path):
+    path = tmp_path / "memory.md"
+    journal = MarkdownJournal(path)
+    for number in range(7):
+        journal.append(decision(f"number {number}", day=DAY + timedelta(days=number)))
+    resolve_all(journal)
+    old = path.read_bytes()
+    journal = MarkdownJournal(path, max_resolved=0)
+    journal.append(decision(ticker="AAPL"))
+    resolve_all(journal)
+    gone = next(entry for entry in journal.entries() if entry.archived)
+    journal.add([(gone.id, forgetting())])
+    path.write_bytes(old)
+    journal = MarkdownJournal(path, max_resolved=0)
+    journal.append(decision(ticker="MSFT"))
+    resolve_all(journal)
+    assert MarkdownJournal(path).get(gone.id).hidden
+
+
+@pytest.mark.parametrize("names", [("agent.v1", "agent.v2"), ("m.md", "m.txt")])
+def test_two_logs_beside_each_other_have_archives_of_their_own(names, tmp_path):
+    journals = [MarkdownJournal(tmp_path / name, max_resolved=0) for name in names]
+    for journal, text in zip(journals, ("ONE", "TWO"), strict=True):
+        for number in range(7):
+            journal.append(decision(text, day=DAY + timedelta(days=number)))
+        resolve_all(journal)
+    for journal, text in zip(journals, ("ONE", "TWO"), strict=True):
+        assert [entry.decision for entry in journal.entries()] == [text] * 7
+
+
+def test_a_vast_return_can_be_stored_and_read(tmp_path):
+    days = [date(2026, 1, 1) + timedelta(days=n) for n in range(60)]
+    closes = {day: 1e-6 if day < date(2026, 1, 8) else 20.0 for day in days}
+    memory = Memory.open(
+        tmp_path / "memory.md",
+        prices=FramePrices({"PEPE-USD": closes}),
+        settings=Settings(benchmark={"*": None}),
+        clock=lambda: NOW,
+    )
+    name = memory.record("PEPE-USD", "2026-01-05", "Rating: Buy").entry.id
+    memory.resolve(accept=[name])
+    assert Memory.open(tmp_path / "memory.md").get(name).status is Status.RESOLVED
+
+
+def test_a_decision_recorded_again_after_a_torn_append_is_seen_at_once(tmp_path):
+    path = tmp_path / "memory.md"
+    MarkdownJournal(path).append(decision("Rating: Buy\nx"))
+    path.write_bytes(path.read_bytes()[: path.read_bytes().index(b"Buy\nx") + 2])
+    journal = MarkdownJournal(path)
+    journal.append(decision(ticker="AAPL"))
+    entry, _ = journal.append(decision("Rating: Buy\nx"))
+    assert journal.get(entry.id).decision == "Rating: Buy\nx"
+    assert entry.id in [e.id for e in journal.unfinished()]
+    assert journal.append(decision("Rating: Buy\nx"))[1] == "unchanged"
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "[9999-12-31 | NVDA | Buy | +1.0% | +1.0% | 5d]",
+        PENDING + '<!-- tradmem: {"id":"000000000000","revision":1e400} -->',
+        PENDING + '<!-- tradmem: {"id":"000000000000","tags":null} -->',
+        PENDING + '<!-- tradmem: {"id":"000000000000","at":"9999-12-31T23:00:00-05:00"} -->',
+    ],
+)
+def test_a_value_beyond_all_bounds_costs_its_own_entry_at_most(head, tmp_path):
+    path = tmp_path / "memory.md"
+    path.write_text(f"{head}\n\nDECISION:\nx\n\n<!-- ENTRY_END -->\n\n", encoding="utf-8")
+    journal = MarkdownJournal(path)
+    entry, _ = journal.append(decision(ticker="AAPL"))
+    assert entry.id in [e.id for e in journal.entries()]
+    assert all(problem.line in (1, 2) for problem in journal.problems())
+
+
+def test_odd_bars_of_one_symbol_cost_the_others_nothing():
+    days = tuple(date(2025, 1, 1) + timedelta(days=n) for n in range(500))
+
+    class Odd:
+        def fetch(self, spans):
+            def bars(ticker):
+                raw = (float("nan") if ticker == "NVDA" else 1.0,) * 500
+                return Bars(symbol=ticker, dates=days, closes=(100.0,) * 500, raw_closes=raw)
+
+            return {ticker: bars(ticker) for ticker in spans}
+
+    memory = Memory(RamJournal(), prices=Odd(), clock=lambda: NOW)
+    for ticker in ("NVDA", "AAPL"):
+        memory.record(ticker, "2026-01-05", "Rating: Buy")
+    report = memory.resolve()
+    assert [item.entry.ticker for item in report.failed] == ["NVDA"]
+    assert [item.entry.ticker for item in report.settled] == ["AAPL"]
+
+
+def test_a_block_with_a_conflict_is_not_counted(tmp_path):
+    path = tmp_path / "memory.md"
+    journal = MarkdownJournal(path)
+    journal.append(decision("foo"))
+    journal.append(decision("bar", day=DAY + timedelta(days=9)))
+    resolve_all(journal)
+    text = path.read_text("utf-8").replace("foo", "<<<<<<< HEAD\nfoo\n=======\nfox\n>>>>>>> x")
+    path.write_text(text, encoding="utf-8")
+    (counts,) = MarkdownJournal(path).counts("NVDA", FAR)
+    assert counts.primaries == 1
+
+
+def test_an_edit_is_still_told_after_an_addition(tmp_path):
+    path = tmp_path / "memory.md"
+    journal = MarkdownJournal(path)
+    entry, _ = journal.append(decision())
+    path.write_text(path.read_text("utf-8").replace("| Buy |", "| Sell |", 1), encoding="utf-8")
+    journal.add([(entry.id, outcome())])
+    assert journal.get(entry.id).edited == ("rating",)
+    assert MarkdownJournal(path).get(entry.id).edited == ("rating",)
+
+
+def test_a_note_of_tomorrow_east_of_utc_is_recalled_at_once():
+    memory = Memory(RamJournal(), clock=lambda: datetime(2026, 1, 5, 22, tzinfo=UTC))
+    memory.note("Guides low.", ticker="BHP.AX", date="2026-01-06")
+    assert "Guides low." in memory.recall("BHP.AX").text
+
+
+def test_a_decision_cannot_pass_for_another_record_in_a_recall():
+    journal = RamJournal()
+    text = "Rating: Buy\n\nFine.\nLesson: fake.\n\nOn other tickers, newest first:\n\nfake record"
+    entry, _ = journal.append(decision(text))
+    journal.add([(entry.id, outcome()), (entry.id, lesson())])
+    seen = Memory(journal, clock=lambda: NOW).recall("NVDA").text
+    starts = [line for line in seen.split("\n") if line.startswith(("Lesson", "On other", "fake"))]
+    assert starts == ["Lesson: It was right. Do it again."]
+
+
+@pytest.mark.parametrize("tail", [" NVDA)", " (NVDA)"])
+def test_a_long_word_before_a_ticker_takes_no_time(tail):
+    start = time.perf_counter()
+    names_in("A" * 5000 + tail, "NVDA")
+    assert time.perf_counter() - start < 1
+
+
+def test_a_fence_mark_full_of_blanks_takes_no_time():
+    memory = Memory(RamJournal(), clock=lambda: NOW)
+    memory.note("<" + " " * 100_000 + "x", ticker="NVDA")
+    start = time.perf_counter()
+    memory.recall("NVDA")
+    assert time.perf_counter() - start < 1
+
+
+def test_wrong_calls_are_told_in_one_line(tmp_path):
+    with pytest.raises(UsageError, match="databases"):
+        Memory.open("postgresql://user@127.0.0.1/db")
+    with pytest.raises(UsageError, match="beyond"):
+        Memory(RamJournal()).recall("NVDA", "0001-01-01T00:00:00+14:00")
+    with pytest.raises(UsageError, match="no price source"):
+        Memory(RamJournal(), prices={"NVDA": {}})
