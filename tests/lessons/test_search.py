@@ -254,11 +254,12 @@ def test_how_common_a_word_is_is_told_from_its_newest_places(monkeypatch):
 
 
 def test_without_full_text_search_the_error_says_what_to_do(monkeypatch):
-    def connect(*_, **__):
-        raise fulltext.sqlite3.OperationalError("no such module: fts5")
-
     class Connection:
-        execute = connect
+        def execute(self, *_):
+            raise fulltext.sqlite3.OperationalError("no such module: fts5")
+
+        def close(self):
+            pass
 
     monkeypatch.setattr(fulltext.sqlite3, "connect", lambda *_, **__: Connection())
     with pytest.raises(TradmemError, match="FTS5"):
