@@ -1,6 +1,7 @@
 """Vectors of texts: offline, from a server that may misbehave, and kept between runs."""
 
 import sqlite3
+from collections import Counter
 from datetime import timedelta
 
 import numpy as np
@@ -178,8 +179,8 @@ def test_vectors_that_cost_something_are_made_once(tmp_path):
     again.refresh()
     assert again.vector("a query") == pytest.approx(query)
     assert second.seen == []
-    names = index.nearest(query, KNOWN, 5)
-    assert again.nearest(query, KNOWN, 5) == names
+    names = index.nearest(query, KNOWN, ticker="NVDA", most=5)
+    assert again.nearest(query, KNOWN, ticker="NVDA", most=5) == names
     assert len(names) == 2
 
 
@@ -197,7 +198,7 @@ def test_so_many_that_they_cost_time_are_kept(tmp_path, monkeypatch):
     index = VectorIndex(journal, again, tmp_path)
     index.refresh()
     assert again.seen == []
-    assert len(index.nearest(index.vector("one"), KNOWN, 5)) == 3
+    assert len(index.nearest(index.vector("one"), KNOWN, ticker="NVDA", most=5)) == 3
 
 
 def test_what_is_kept_knows_its_model_and_its_dimension(tmp_path):
@@ -228,7 +229,7 @@ def test_a_file_that_cannot_be_used_costs_time_and_nothing_else(content, tmp_pat
     (tmp_path / "letters.sqlite").write_bytes(content)
     index = VectorIndex(journal_of("One."), Costly(), tmp_path)
     index.refresh()
-    assert len(index.nearest(index.vector("one"), KNOWN, 5)) == 1
+    assert len(index.nearest(index.vector("one"), KNOWN, ticker="NVDA", most=5)) == 1
     assert (content == b"") == (caplog.text == "")
     blocked = tmp_path / "file"
     blocked.write_text("")
@@ -248,11 +249,11 @@ def test_the_vectors_follow_the_journal_and_only_changes_are_embedded():
     index.refresh()
     assert embedder.seen[3:] == ["zzz."]
     vector = index.vector("bbbbb")
-    nearest = index.nearest(vector, KNOWN, 9)
+    nearest = index.nearest(vector, KNOWN, ticker="NVDA", most=9)
     assert len(nearest) == 4
     assert set(nearest[:2]) >= {added}
-    assert index.nearest(vector, DECIDED, 9) == []
-    assert index.nearest(vector, KNOWN, 0) == []
+    assert index.nearest(vector, DECIDED, ticker="NVDA", most=9) == []
+    assert index.nearest(vector, KNOWN, ticker="NVDA", most=0) == []
 
 
 def test_of_those_equally_near_the_newest_come_first():
@@ -263,10 +264,22 @@ def test_of_those_equally_near_the_newest_come_first():
     index = VectorIndex(journal, Letters())
     index.refresh()
     vector = index.vector("same")
-    assert index.nearest(vector, later, 1) == [late]
-    assert index.nearest(vector, later, 2)[0] == late
-    ids = sorted((e.id for e in journal.entries() if e.id != late), reverse=True)
-    assert index.nearest(vector, KNOWN, 3) == ids
+    own = sorted((e.id for e in journal.entries() if e.id != late), reverse=True)
+    assert index.nearest(vector, KNOWN, ticker="NVDA", most=3) == own
+    assert index.nearest(vector, later, ticker="NVDA", most=9) == [late, *own]
+    assert index.nearest(vector, later, ticker="NVDA", most=1) == [late, own[0]]
+
+
+def test_of_another_ticker_few_are_candidates():
+    journal = RamJournal()
+    for number in range(12):
+        ticker = ("NVDA", "AMD", "AMD", "MU")[number % 4]
+        name = journal.append(decision("", ticker=ticker, agent=f"a{number}"))[0].id
+        journal.add([(name, outcome()), (name, lesson("same"))])
+    index = VectorIndex(journal, Letters())
+    index.refresh()
+    found = index.nearest(index.vector("same"), KNOWN, ticker="NVDA", most=9)
+    assert Counter(journal.get(name).ticker for name in found) == {"NVDA": 3, "AMD": 2, "MU": 2}
 
 
 def test_the_settings_name_the_embedder(monkeypatch, tmp_path):
