@@ -200,15 +200,14 @@ def test_the_record_of_a_lesson_counts_only_where_it_is_given_a_weight(journal):
 
 def test_the_ticker_keeps_its_places_however_much_others_have_to_do_with_the_query(memory):
     own = put(memory, "Wafers were scarce.", day=-300)
-    for number in range(15):
-        put(memory, f"It held, {PLAIN_WORDS[number % 5]} {number}.", day=number)
-    for number in range(40):
-        put(memory, "Wafers, wafers and a tariff.", agent=f"a{number}", ticker=f"T{number % 9}")
+    for number in range(50):
+        said = f"It held, {PLAIN_WORDS[number % 5]} {number}."
+        put(memory, said, day=number % 25, agent=f"a{number}")
+    for number in range(30):
+        put(memory, "Wafers and a tariff.", agent=f"a{number}", ticker=f"T{number % 9}")
     seen = relevant(memory, "a tariff on wafers")
     assert own in seen.ids
-    assert (
-        len([entry for entry in seen.memories if entry.ticker != "NVDA"]) == 1
-    )  # all say the same
+    assert len([entry for entry in seen.memories if entry.ticker != "NVDA"]) == 1  # all the same
 
 
 def test_near_misses_say_why_they_are_left_out(memory):

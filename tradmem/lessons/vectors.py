@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from tradmem.errors import ModelError
 from tradmem.journal.base import Journal
@@ -156,7 +157,7 @@ class VectorIndex:
         if not size or not most:
             return []
         since, code = self._since[:size], self._codes.get(ticker, -1)
-        near = np.round(self._matrix[:size] @ vector, _DIGITS)
+        near = _cosines(self._matrix[:size], vector)
         near[since > as_of] = _OUT
         is_own = self._tickers[:size] == code
         chosen = np.zeros(size, dtype=bool)
@@ -289,7 +290,13 @@ class VectorIndex:
 
 def similarity(one: Vector, other: Vector) -> float:
     """The cosine of the angle between two vectors of length 1."""
-    return round(float(one @ other), _DIGITS)
+    return float(_cosines(one[np.newaxis], other)[0])
+
+
+def _cosines(matrix: npt.NDArray[np.float32], vector: Vector) -> npt.NDArray[np.float32]:
+    """Of each row with a vector; einsum, since BLAS would wake threads that then spin."""
+    near: npt.NDArray[np.float32] = np.einsum("ij,j->i", matrix, vector)
+    return np.round(near, _DIGITS)
 
 
 def _key(text: str) -> str:
