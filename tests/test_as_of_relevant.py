@@ -79,7 +79,7 @@ def limits(request, monkeypatch):
 
 @pytest.mark.usefixtures("limits")
 def test_a_relevant_recall_as_of_an_instant_is_that_of_a_log_cut_off_there():
-    @settings(deadline=None, max_examples=30)
+    @settings(deadline=None, max_examples=15)
     @given(histories, picks)
     def holds(plan, picks):
         check(grown(RamJournal(), plan), lambda: [RamJournal()], picks[:3])
@@ -87,7 +87,7 @@ def test_a_relevant_recall_as_of_an_instant_is_that_of_a_log_cut_off_there():
     holds()
 
 
-@settings(deadline=None, max_examples=8)
+@settings(deadline=None, max_examples=5)
 @given(histories, picks)
 def test_the_same_in_a_file_whose_entries_rotate(plan, picks):
     with tempfile.TemporaryDirectory(dir=SHARED) as folder:
@@ -105,7 +105,7 @@ def words_of(entry):
     return set(text.lower().replace(".", " ").split())
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(histories, picks)
 def test_a_search_finds_what_a_look_through_all_entries_finds(plan, picks):
     history = grown(RamJournal(), plan)

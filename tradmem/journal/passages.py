@@ -195,7 +195,9 @@ def _bare(text: str) -> str:
         ValueError: its first or last line is white space, of which only a parse can tell.
     """
     text = text.strip("\n")
-    if text and not (text.partition("\n")[0].strip() and text.rpartition("\n")[2].strip()):
+    if (text[:1].isspace() and not text.partition("\n")[0].strip()) or (
+        text[-1:].isspace() and not text.rpartition("\n")[2].strip()
+    ):
         raise ValueError("not as we write it")
     return text
 

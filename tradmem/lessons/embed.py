@@ -21,6 +21,7 @@ from tradmem.lessons.reflect import FaultKind
 from tradmem.lessons.wire import problem
 from tradmem.model_settings import NO_KEY, model_settings
 
+_LONG = 200  # characters; a shorter text is refused for what is in it
 Vector = npt.NDArray[np.float32]
 
 
@@ -164,7 +165,8 @@ class OpenAIEmbedder:
 
     def _one(self, text: str) -> Vector | None:
         """The vector of a text by itself; of its beginning where it is too long."""
-        for cut in (len(text), len(text) // 2, len(text) // 4):
+        cuts = (len(text), len(text) // 2, len(text) // 4) if len(text) >= _LONG else (len(text),)
+        for cut in cuts:
             found = self._ask([text[:cut]])
             if found:
                 return found[0]

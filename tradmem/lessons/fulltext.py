@@ -32,6 +32,10 @@ class FullText:
             ) from error
         self.table.execute("INSERT INTO texts (texts, rank) VALUES ('hashsize', ?)", (_HASH_SIZE,))
 
+    def __del__(self) -> None:
+        if hasattr(self, "table"):
+            self.table.close()
+
     def add(self, rows: Iterable[tuple[int, str]]) -> None:
         """Take in some texts; the fastest where their numbers grow."""
         spread = ((number, spaced(text)) for number, text in rows)

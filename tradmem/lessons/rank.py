@@ -8,13 +8,14 @@ weight. All of it depends only on what was known by the instant of the recall.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from heapq import nlargest
+from itertools import groupby
 from math import log
 from typing import TYPE_CHECKING, NamedTuple
 
 from tradmem.journal.base import Journal
 from tradmem.lessons.choosing import Choice
 from tradmem.lessons.entities import tickers_in
+from tradmem.lessons.mixing import mixed
 from tradmem.lessons.parts import DEFAULT_WEIGHTS, PartName
 from tradmem.lessons.readers import Readers
 from tradmem.lessons.recall import Recall, compose
@@ -27,8 +28,8 @@ from tradmem.model import Entry
 if TYPE_CHECKING:
     from tradmem.lessons.vectors import VectorIndex
 
-CANDIDATES = 40  # by words, and as many by meaning
-_NOTHING = log(2)  # the weight of a word that half of the memories hold
+CANDIDATES = 12  # of the ticker and as many of others; by words, and as many by meaning
+_LEAST = log(2)  # the weight of a word that half of the memories hold; more hold what says nothing
 _MOST_NAMED = 8  # tickers of a query that count
 HALF_LIFE = 90.0  # days
 
@@ -95,10 +96,13 @@ def recall_relevant(
     vector = vectors.vector(query) if vectors is not None and query.strip() else None
     with ranking.index.view(as_of, memories=True) as view:
         entities = _entities(ticker, query, ranking.index.tickers(as_of))
-        words = [word for word in view.rarest(terms_of(query)) if word.weight > _NOTHING]
-        keys = _by_words(view, words)
+        words = [word for word in view.rarest(terms_of(query)) if word.weight >= _LEAST]
+        keys = _by_words(view, words, ticker)
         if vectors is not None and vector is not None:
-            keys += view.find(vectors.nearest(vector, as_of, CANDIDATES, view.changed))
+            near = vectors.nearest(
+                vector, as_of, ticker=ticker, most=CANDIDATES, changed=view.changed
+            )
+            keys += view.find(near)
         entries = view.entries(dict.fromkeys(keys), replaced=False).values()
     found = {entry.id: entry for entry in entries}
     found |= {entry.id: entry for entry in _newest(journal, ticker, as_of, entities)}
@@ -140,15 +144,19 @@ def _entities(ticker: str, query: str, known: Collection[str]) -> tuple[str, ...
     return (ticker, *named[:_MOST_NAMED])
 
 
-def _by_words(view: View, words: Iterable[Rare]) -> list[int]:
+def _by_words(view: View, words: Iterable[Rare], ticker: str) -> list[int]:
     """What holds the greatest weight of the words, the newest of equals first."""
     scores: dict[int, float] = {}
     for word in words:
         for key in word.keys:
             scores[key] = scores.get(key, 0.0) + word.weight
-    best = nlargest(CANDIDATES, scores.values())
-    equal = [key for key, score in scores.items() if score >= best[-1]]
-    return sorted(equal, key=lambda k: (scores[k], *view.newness(k)), reverse=True)[:CANDIDATES]
+    best = sorted(scores, key=scores.__getitem__, reverse=True)
+    ranked = (
+        (view.row(key).ticker, key)
+        for _, equals in groupby(best, key=scores.__getitem__)
+        for key in sorted(equals, key=view.newness, reverse=True)
+    )
+    return mixed(ranked, ticker, CANDIDATES)
 
 
 def _newest(

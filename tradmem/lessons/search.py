@@ -59,6 +59,7 @@ class SearchIndex:
         self._numbers: dict[str, int] = {}
         self.order: list[int] = []
         self.teaching: list[int] = []
+        self.taught: list[int] = []  # what was, or may have been, another memory before
         self._first: dict[str, datetime] = {}
         self._next = 0
         self.dead = [0, 0]  # replaced rows of the others, and of the memories
@@ -115,11 +116,14 @@ class SearchIndex:
             if len(numbers) > _FEW:
                 self.order = sorted(self.rows)
                 self.teaching = [n for n in self.order if self.rows[n].teaches]
+                self.taught = [n for n in self.order if not self.rows[n].sole]
             else:
                 for number in numbers:
                     insort(self.order, number)
                     if self.rows[number].teaches:
                         insort(self.teaching, number)
+                    if not self.rows[number].sole:
+                        insort(self.taught, number)
 
     def _add(self, passage: Passage, digest: int) -> int:
         number = number_of(passage.since, self._next)
@@ -150,7 +154,7 @@ class SearchIndex:
         if row.digest == unless:
             return False
         del self._numbers[name], self.rows[number]
-        for numbers in (self.order, self.teaching):
+        for numbers in (self.order, self.teaching, self.taught):
             place = bisect_left(numbers, number)
             if numbers[place : place + 1] == [number]:
                 del numbers[place]

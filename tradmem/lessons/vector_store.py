@@ -57,6 +57,10 @@ class VectorStore:
                 )
             self.dimension = int(about[1])
 
+    def __del__(self) -> None:
+        if self._table is not None:
+            self._table.close()
+
     def get(self, keys: Sequence[str]) -> dict[str, Vector]:
         """The vectors that are there, by key."""
         query = "SELECT text, v FROM vectors WHERE text IN (SELECT value FROM json_each(?))"
@@ -92,4 +96,6 @@ class VectorStore:
 
     def _give_up(self, error: Exception) -> None:
         _log.warning("vectors are not kept: cannot use %s: %s", self.path, error)
+        if self._table is not None:
+            self._table.close()
         self._table = None

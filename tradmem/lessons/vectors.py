@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from tradmem.errors import ModelError
 from tradmem.journal.base import Journal
 from tradmem.journal.passages import Passage, passage_of
 from tradmem.lessons.embed import Embedder, Vector
+from tradmem.lessons.mixing import mixed
 from tradmem.lessons.vector_store import VectorStore
 from tradmem.model import Entry
 
@@ -26,6 +28,8 @@ _WORTH_KEEPING = 5_000  # texts at once
 _AT_ONCE = 2_048  # texts whose vectors are lost if the next ones fail
 _MOST_LATELY = 8_192  # vectors of texts that are in no place
 _PAUSE = 60.0  # seconds before a server that did not answer is asked again
+_OUT = -2.0  # less than any similarity
+_SPARE = 4  # times as many of other tickers are looked at, since few of each are taken
 _DIGITS = 6  # of a similarity that are the same on every machine and in every batch
 
 
@@ -34,6 +38,7 @@ class _Waiting(NamedTuple):
 
     text: str
     since: int
+    ticker: str
 
 
 def gist(lesson: str, body: str, longest: int) -> str:
@@ -70,6 +75,8 @@ class VectorIndex:
         self._free: list[int] = []
         self._ids: list[str] = []
         self._since = np.zeros(0, dtype=np.int64)
+        self._codes: dict[str, int] = {}  # of the tickers, in the order of their coming
+        self._tickers = np.zeros(0, dtype=np.int32)
         self._matrix = np.zeros((0, 0), dtype=np.float32)
         self._lately: dict[str, Vector] = {}
         self._not_before = 0.0
@@ -113,37 +120,59 @@ class VectorIndex:
         return gist(passage.lesson, passage.body, self.embedder.longest)
 
     def nearest(
-        self, vector: Vector, as_of: datetime, most: int, changed: Sequence[Entry] = ()
+        self,
+        vector: Vector,
+        as_of: datetime,
+        *,
+        ticker: str,
+        most: int,
+        changed: Sequence[Entry] = (),
     ) -> list[str]:
         """The ids of the memories nearest to a vector; of those equally near, the newest.
 
         Args:
             vector: of length 1.
             as_of: aware UTC.
-            most: how many, at most.
+            ticker: the one that has places of its own.
+            most: how many of it, and how many of others, see :func:`mixed`.
             changed: memories that have become something else since, as they stood.
         """
         with self._lock:
-            near = self._nearest(vector, _micros(as_of), most)
+            near = self._nearest(vector, _micros(as_of), ticker, most)
         made = self.vectors([self.gist(entry) for entry in changed])
         for entry, other in zip(changed, made, strict=True):
             if other is not None:
                 since = _micros(passage_of(entry).since)
-                near.append((similarity(other, vector), since, entry.id))
-        return [name for _, _, name in nlargest(most, near)]
+                near.append((similarity(other, vector), since, entry.id, entry.ticker))
+        own = nlargest(most, (item for item in near if item[3] == ticker))
+        others = nlargest(most * _SPARE, (item for item in near if item[3] != ticker))
+        ranked = sorted(own + others, reverse=True)
+        return mixed(((name, found) for _, _, found, name in ranked), ticker, most)
 
-    def _nearest(self, vector: Vector, as_of: int, most: int) -> list[tuple[float, int, str]]:
-        """Similarity, since and id of the nearest that stand as they do since then."""
+    def _nearest(
+        self, vector: Vector, as_of: int, ticker: str, most: int
+    ) -> list[tuple[float, int, str, str]]:
+        """Similarity, since, id and ticker of the nearest that stand as they do since then."""
         size = len(self._ids)
         if not size or not most:
             return []
-        since = self._since[:size]
-        near = np.round(self._matrix[:size] @ vector, _DIGITS)
-        near[since > as_of] = -2.0
-        least = np.partition(near, size - most)[size - most] if most < size else -1.0
-        places = np.flatnonzero((near >= least) & (near > -2.0))
-        found = [(float(near[n]), int(since[n]), self._ids[n]) for n in places]
-        return nlargest(most, found)
+        since, code = self._since[:size], self._codes.get(ticker, -1)
+        near = _cosines(self._matrix[:size], vector)
+        near[since > as_of] = _OUT
+        is_own = self._tickers[:size] == code
+        chosen = np.zeros(size, dtype=bool)
+        for group, wanted in ((is_own, most), (~is_own, most * _SPARE)):
+            of_group = near[group]
+            if wanted < len(of_group):
+                least = np.partition(of_group, len(of_group) - wanted)[len(of_group) - wanted]
+                chosen |= group & (near >= least)
+            else:
+                chosen |= group
+        names = list(self._codes)
+        return [
+            (float(near[n]), int(since[n]), self._ids[n], names[self._tickers[n]])
+            for n in np.flatnonzero(chosen & (near > _OUT))
+        ]
 
     # Staying up to date
 
@@ -164,11 +193,13 @@ class VectorIndex:
                 for (name, item), vector in zip(part.items(), vectors, strict=True):
                     del self._waiting[name]
                     if vector is not None:
-                        self._put(name, item.since, vector)
+                        self._put(name, item, vector)
 
     def _note(self, passage: Passage) -> None:
         item = _Waiting(
-            gist(passage.lesson, passage.body, self.embedder.longest), _micros(passage.since)
+            gist(passage.lesson, passage.body, self.embedder.longest),
+            _micros(passage.since),
+            passage.ticker,
         )
         if not (passage.teaches and item.text.strip()):
             self._drop(passage.id)
@@ -185,7 +216,7 @@ class VectorIndex:
             self._since[place] = _NEVER
             self._free.append(place)
 
-    def _put(self, name: str, since: int, vector: Vector) -> None:
+    def _put(self, name: str, item: _Waiting, vector: Vector) -> None:
         if self._free:
             place = self._free.pop()
             self._ids[place] = name
@@ -195,17 +226,20 @@ class VectorIndex:
             if place >= len(self._since):
                 self._grow(len(vector))
         self._places[name] = place
-        self._since[place] = since
+        self._since[place] = item.since
+        self._tickers[place] = self._codes.setdefault(item.ticker, len(self._codes))
         self._matrix[place] = vector
 
     def _grow(self, dimension: int) -> None:
         size = max(1_024, 2 * len(self._since))
         since = np.full(size, _NEVER, dtype=np.int64)
+        tickers = np.zeros(size, dtype=np.int32)
         matrix = np.zeros((size, dimension), dtype=np.float32)
         since[: len(self._since)] = self._since
+        tickers[: len(self._tickers)] = self._tickers
         if len(self._matrix):
             matrix[: len(self._matrix)] = self._matrix
-        self._since, self._matrix = since, matrix
+        self._since, self._tickers, self._matrix = since, tickers, matrix
 
     def _try(self, texts: Sequence[str], *, keep: bool = True) -> list[Vector | None]:
         """The vectors of some texts; none at all where the embedder gives none now."""
@@ -256,7 +290,13 @@ class VectorIndex:
 
 def similarity(one: Vector, other: Vector) -> float:
     """The cosine of the angle between two vectors of length 1."""
-    return round(float(one @ other), _DIGITS)
+    return float(_cosines(one[np.newaxis], other)[0])
+
+
+def _cosines(matrix: npt.NDArray[np.float32], vector: Vector) -> npt.NDArray[np.float32]:
+    """Of each row with a vector; einsum, since BLAS would wake threads that then spin."""
+    near: npt.NDArray[np.float32] = np.einsum("ij,j->i", matrix, vector)
+    return np.round(near, _DIGITS)
 
 
 def _key(text: str) -> str:

@@ -39,22 +39,23 @@ class View:
         self._second = number_of(as_of, 0)  # the first number of the last second
         self._end = self._second + (1 << BITS)
         self._tables = [index.memories] if memories else [index.memories, index.others]
-        late = self._numbers[bisect_left(self._numbers, self._second) :]
+        second, end = (bisect_left(self._numbers, n) for n in (self._second, self._end))
+        late = self._numbers[second:end]
         # Rows that match and are not meant: replaced ones, and later ones of the last second.
         dead = index.dead[True] if memories else sum(index.dead)
-        self._astray = dead + sum(n < self._end and not self._stands(n) for n in late)
+        self._astray = dead + sum(not self._stands(n) for n in late)
         self._then = dict(self._earlier())
         self._keys = list(self._then)
         self._texts = Texts(passage_of(entry).text for entry in self._then.values())
 
     def _earlier(self) -> Iterator[tuple[int, Entry]]:
         """The entries whose row shows them as they became later, as they stood then."""
-        rows, order = self._index.rows, self._index.order
+        rows = self._index.rows
+        order = self._index.taught if self._memories else self._index.order
         names = {
             rows[number].id: number
             for number in order[bisect_left(order, self._second) :]
             if rows[number].made <= self.as_of < rows[number].since
-            and not (self._memories and rows[number].sole)
         }
         for name, entry in self._index.journal.get_all(names).items():
             then = entry.at(self.as_of)
@@ -160,7 +161,8 @@ class View:
         and how many there are is told from how densely these stand.
         """
         found: list[tuple[int, Term]] = []  # how many hold it, up to as many as can matter
-        for term in terms:
+        # The longer a word, the rarer it mostly is, and the less there is to count then.
+        for term in sorted(terms, key=lambda term: -len(term.text)):
             limit = found[most - 1][0] if len(found) >= most else COMMON
             count = self._count(term.match, limit)
             if count and (count < limit or len(found) < most):

@@ -44,10 +44,9 @@ class Term(NamedTuple):
 
 def spaced(text: str) -> str:
     """A text as it is indexed: compatible forms made one, characters that are words set apart."""
-    text = clean(text)
     if text.isascii():
         return text
-    return _CHARACTER.sub(r" \1 ", unicodedata.normalize("NFKC", text))
+    return _CHARACTER.sub(r" \1 ", unicodedata.normalize("NFKC", clean(text)))
 
 
 def joined(text: str) -> str:
