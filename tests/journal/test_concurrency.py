@@ -229,7 +229,7 @@ def test_a_lock_that_is_held_too_long_is_one_clear_error(tmp_path):
     before = path.read_bytes()
 
     def work(say) -> None:
-        with files.lock(tmp_path / "memory.md.lock", 1, of=path):
+        with files.Lock(tmp_path / "memory.md.lock", of=path).held(1):
             say("held")
             time.sleep(600)
 
@@ -253,7 +253,7 @@ def test_a_dead_process_holds_no_lock(tmp_path):
     path = tmp_path / "memory.md"
 
     def work(say) -> None:
-        with files.lock(tmp_path / "memory.md.lock", 1, of=path):
+        with files.Lock(tmp_path / "memory.md.lock", of=path).held(1):
             say("held")
             time.sleep(600)
 

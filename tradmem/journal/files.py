@@ -12,9 +12,12 @@ import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from tradmem.errors import LogBusy, LogError
+
+if TYPE_CHECKING:
+    from filelock import FileLock
 
 _BINARY = getattr(os, "O_BINARY", 0)  # Windows
 _HINT = {
@@ -58,50 +61,63 @@ def check_regular(action: str, path: Path) -> None:
         raise LogError(f"cannot {action} {path}: it is no regular file; {_HINT[action]}")
 
 
-@contextmanager
-def lock(path: Path, timeout: float, *, of: Path, use: str = "in use") -> Iterator[None]:
-    """Hold a lock file between processes.
+class Lock:
+    """A lock file between processes.
 
     The file stays when the lock is released: removing it would split those who wait. A
     process that dies gives its lock back. Who may write the log may lock it.
 
     Args:
         path: the lock file.
-        timeout: seconds to wait; 0 asks once.
         of: the log that it guards.
         use: what is done to the log while the lock is held.
-
-    Raises:
-        LogBusy: somebody else held it all that time.
-        LogError: the lock file cannot be written.
     """
-    from filelock import FileLock, Timeout  # noqa: PLC0415 - readers take no lock
 
-    held = FileLock(path, timeout=timeout, thread_local=False)
-    try:
-        held.acquire(poll_interval=0.005)
-    except Timeout as error:
-        raise LogBusy(
-            f"{of} is {use} by another process (waited {timeout:g} s); "
-            "try again when it has finished"
-        ) from error
-    except OSError as error:
-        refuse("write", path, error)
-    try:
-        _take_over(of, path, at_least=0o600)
-        yield
-    finally:
-        held.release()
+    def __init__(self, path: Path, *, of: Path, use: str = "in use") -> None:
+        self._path, self._of, self._use = path, of, use
+        self._file: FileLock | None = None
+
+    @contextmanager
+    def held(self, timeout: float) -> Iterator[None]:
+        """Hold the lock.
+
+        Args:
+            timeout: seconds to wait; 0 asks once.
+
+        Raises:
+            LogBusy: somebody else held it all that time.
+            LogError: the lock file cannot be written.
+        """
+        from filelock import FileLock, Timeout  # noqa: PLC0415 - readers take no lock
+
+        if self._file is None:
+            self._file = FileLock(self._path, thread_local=False)
+        try:
+            self._file.acquire(timeout, poll_interval=0.005)
+        except Timeout as error:
+            raise LogBusy(
+                f"{self._of} is {self._use} by another process (waited {timeout:g} s); "
+                "try again when it has finished"
+            ) from error
+        except OSError as error:
+            refuse("write", self._path, error)
+        try:
+            _take_over(self._of, self._path, at_least=0o600)
+            yield
+        finally:
+            self._file.release()
 
 
-def open_for_append(path: Path) -> int:
-    """A descriptor to read and append to a file that is there.
+def open_for_append(path: Path) -> int | None:
+    """A descriptor to read a file and append to it; None if there is none.
 
     Raises:
         LogError: it cannot be opened.
     """
     try:
         return os.open(path, os.O_RDWR | os.O_APPEND | _BINARY)
+    except FileNotFoundError:
+        return None
     except OSError as error:
         refuse("write", path, error)
 
