@@ -21,7 +21,7 @@ ORDER = [
     {"journal", "market"},
     {"lessons"},
     {"settings"},
-    {"resolving", "rows", "governance", "filters", "searching"},
+    {"resolving", "rows", "governance", "filters", "searching", "opening"},
     {"history"},
     {"audit"},
     {"memory"},

@@ -24,7 +24,6 @@ from tradmem.governance import Consolidation, Mandate, until
 from tradmem.history import Event, history
 from tradmem.journal.base import Journal, OnConflict, Stored
 from tradmem.journal.ledger import RESERVED
-from tradmem.journal.markdown import MarkdownJournal
 from tradmem.journal.text import clean
 from tradmem.lessons.consolidate import LEAST
 from tradmem.lessons.filing import COMPARED
@@ -43,6 +42,7 @@ from tradmem.model import (
     entry_id,
     note_id,
 )
+from tradmem.opening import open_journal
 from tradmem.resolving import Progress, ResolveReport, Run, filer_of
 from tradmem.rows import COLUMNS, as_row
 from tradmem.searching import Finder, accepting, search
@@ -128,7 +128,8 @@ class Memory:
         """The memory in a log, which the first write makes.
 
         Args:
-            log: a path; by default what ``TRADMEM_LOG`` says, else ``logs/memory.md``.
+            log: a path, or ``postgresql://host/database``; by default what ``TRADMEM_LOG``
+                says, else ``logs/memory.md``.
             prices: see :class:`Memory`.
             reflector: see :class:`Memory`.
             settings: see :class:`Memory`.
@@ -145,11 +146,7 @@ class Memory:
             )
         settings = settings or Settings()
         path = log or os.environ.get("TRADMEM_LOG") or DEFAULT_LOG
-        if "://" in os.fspath(path):
-            raise UsageError("a log is a file; databases cannot be opened yet")
-        journal = MarkdownJournal(
-            path, max_resolved=settings.max_resolved, horizons=settings.horizons
-        )
+        journal = open_journal(path, settings)
         clock = clock or system_clock
         return cls(journal, prices=prices, reflector=reflector, settings=settings, clock=clock)
 

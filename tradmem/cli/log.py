@@ -9,7 +9,7 @@ import click
 
 from tradmem.cli import options
 from tradmem.cli.listing import entry_lines
-from tradmem.cli.opening import is_there, now, open_journal
+from tradmem.cli.opening import is_there, now, open_file, open_journal
 from tradmem.cli.output import say, width, write, write_csv, write_json
 from tradmem.clock import as_instant
 from tradmem.errors import UsageError
@@ -91,7 +91,7 @@ def list_entries(
 @options.log
 def path(*, log: str) -> None:
     """Print the path of the log."""
-    write(str(open_journal(log).path.absolute()))
+    write(str(open_file(log, "has a path").path.absolute()))
 
 
 def _select(

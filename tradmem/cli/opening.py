@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tradmem import opening
 from tradmem.cli.output import say
 from tradmem.clock import Clock, system_clock, utc
 from tradmem.errors import PriceError, PriceFault, UsageError
+from tradmem.journal.base import Journal
 from tradmem.journal.markdown import MarkdownJournal
 from tradmem.settings import DEFAULT_LOG, Settings
 
@@ -34,15 +36,25 @@ def now() -> datetime:
     return utc(clock()())
 
 
-def open_journal(log: str) -> MarkdownJournal:
-    """The journal in a log, to read.
+def open_journal(log: str) -> Journal:
+    """The journal in a log, to read."""
+    return opening.open_journal(log or DEFAULT_LOG, Settings())
+
+
+def open_file(log: str, what: str) -> MarkdownJournal:
+    """The journal in a log that has to be a file.
+
+    Args:
+        log: its name.
+        what: what is done with it, in words.
 
     Raises:
         UsageError: it names a database.
     """
-    if "://" in log:
-        raise UsageError("a log is a file; databases cannot be opened yet")
-    return MarkdownJournal(log or DEFAULT_LOG)
+    journal = open_journal(log)
+    if not isinstance(journal, MarkdownJournal):
+        raise UsageError(f"only a file {what}; `tradmem export` makes one of a database")
+    return journal
 
 
 def open_memory(
@@ -139,7 +151,8 @@ def exchanges_of(log: str) -> "Exchanges":
     """The raw exchanges with a model about the entries of a log, in a file beside it."""
     from tradmem.lessons.exchanges import Exchanges
 
-    return Exchanges(Path(log or DEFAULT_LOG).with_name("exchanges.jsonl"))
+    beside = DEFAULT_LOG if opening.is_database(log) else log or DEFAULT_LOG
+    return Exchanges(Path(beside).with_name("exchanges.jsonl"))
 
 
 class Closed:
@@ -180,4 +193,4 @@ def _benchmark(name: str | None) -> str | Mapping[str, str | None] | None:
 
 def is_there(log: str) -> bool:
     """Whether a log exists; a command that only reads says so where it does not."""
-    return Path(log or DEFAULT_LOG).exists()
+    return opening.is_database(log) or Path(log or DEFAULT_LOG).exists()
