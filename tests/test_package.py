@@ -22,7 +22,7 @@ ORDER = [
     {"lessons"},
     {"settings"},
     {"resolving", "rows", "governance", "filters", "searching", "opening"},
-    {"history"},
+    {"working", "history"},
     {"audit"},
     {"memory"},
     {"nodes", "briefing"},

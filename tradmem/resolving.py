@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, fields, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from tradmem.journal.base import Journal
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from tradmem.market.question import Question, Unsettled
 
 _FLUSH_SECONDS = 2.0  # how much of a model's paid work a crash may cost
+_PATIENCE = timedelta(hours=6)  # with what only a person can mend
+_LOST = "another resolver took it over, since this one was silent for too long"
 Progress = Callable[[str, int, int], None]
 
 
@@ -109,6 +111,8 @@ class Run:
         now: the clock, for every stamp.
         decided_at: the instant of an entry of which only the date is known.
         started: the clock when the run began; what a person accepts is accepted then.
+        add: stores additions; the journal's own way by default.
+        later: by id, when asking again can help, of what was asked for in vain.
     """
 
     journal: Journal
@@ -119,6 +123,8 @@ class Run:
     decided_at: Callable[[Entry], datetime]
     started: datetime
     progress: Progress = lambda *_: None
+    add: Callable[[Sequence[tuple[str, Addition]]], list[Entry]] | None = None
+    later: dict[str, datetime] = field(default_factory=dict)
     found: dict[str, list[Resolution]] = field(default_factory=dict)
     usage: Usage = NO_USAGE
 
@@ -208,12 +214,18 @@ class Run:
                 additions.append((ask.entry.id, addition))
             elif not isinstance(answer, Outcome):
                 self._tell(ask, answer)
-        stored = self.journal.add(additions) if additions else []
+        stored = self._add(additions)
         for entry, (_, addition) in zip(stored, additions, strict=True):
+            if not _has(entry, addition):
+                self._note("failed", entry, _LOST)
+                continue
             gave_up = addition.kind == Act.UNRESOLVABLE
             self._note("unresolvable" if gave_up else "settled", entry, entry.reason)
         due = {entry.id: entry for entry in stored if entry.status is Status.SETTLED}
         return list(due.values())
+
+    def _add(self, additions: Sequence[tuple[str, Addition]]) -> list[Entry]:
+        return (self.add or self.journal.add)(additions) if additions else []
 
     def _question(self, ask: Ask) -> "Question":
         from tradmem.market.question import Question  # noqa: PLC0415 - loads calendars
@@ -227,6 +239,8 @@ class Run:
 
     def _tell(self, ask: Ask, answer: "Unsettled") -> None:
         """Report why there is no outcome; a further horizon that is not due is no news."""
+        due = answer.due or self.started + _PATIENCE
+        self.later[ask.entry.id] = min(due, self.later.get(ask.entry.id, due))
         is_primary = ask.horizon == self.primary(ask.entry)
         if is_primary and not ask.recheck:
             self._note(answer.kind.value, ask.entry, answer.reason, answer.due)
@@ -264,8 +278,11 @@ class Run:
     def _store(self, lessons: list[tuple[str, Addition]]) -> None:
         """Write what has come, and empty the list; what cannot be written is not tried twice."""
         taken, lessons[:] = list(lessons), []
-        for entry in self.journal.add(taken) if taken else ():
-            self._note("reflected", entry)
+        for entry, (_, addition) in zip(self._add(taken), taken, strict=True):
+            if _has(entry, addition):
+                self._note("reflected", entry)
+            else:
+                self._note("failed", entry, _LOST)
 
     def _related(self, entry: Entry) -> tuple[Entry, ...]:
         """What was known when the outcome became known, the ticker's own first."""
@@ -301,6 +318,11 @@ def _addition(ask: Ask, answer: "Outcome | Unsettled", now: datetime) -> Additio
         known_at = now if ask.by_person else answer.known_at
         return Addition(kind=Act.UNRESOLVABLE, at=now, known_at=known_at, data=data)
     return None
+
+
+def _has(entry: Entry, addition: Addition) -> bool:
+    """Whether an addition was stored, and not kept out by another resolver's claim."""
+    return any((a.kind, a.at) == (addition.kind, addition.at) for a in entry.additions)
 
 
 def _agree(standing: Outcome, fresh: Outcome) -> bool:

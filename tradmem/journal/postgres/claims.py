@@ -27,6 +27,15 @@ class Claim:
 
     Attributes:
         entries: as they stood when they were claimed.
+
+    Args:
+        server: where they are.
+        ask: the statements.
+        holder: a name that no other claim has.
+        entries: what was claimed.
+        lease: seconds that the claim lasts without being renewed.
+        horizons: sessions after which outcomes are taken.
+        named: whether they were asked for by id, finished ones among them.
     """
 
     def __init__(
@@ -38,6 +47,7 @@ class Claim:
         *,
         lease: float,
         horizons: Sequence[int],
+        named: bool,
     ) -> None:
         self.entries = tuple(entries)
         self._server = server
@@ -45,6 +55,7 @@ class Claim:
         self._holder = holder
         self._lease = lease
         self._horizons = tuple(horizons)
+        self._named = named
         self._later: dict[str, datetime] = {}
         self._done = threading.Event()
         self._renewer: threading.Thread | None = None
@@ -87,14 +98,17 @@ class Claim:
 
     def renew(self) -> None:
         """Hold on for one more lease."""
-        values = {
-            "lease": self._lease,
+        query = self._ask(queries.RENEW)
+        values = self._mine | {"lease": self._lease}
+        self._server.run(lambda connection: connection.execute(query, values))
+
+    @property
+    def _mine(self) -> dict[str, Any]:
+        return {
             "holder": self._holder,
             "tickers": [entry.ticker for entry in self.entries],
             "ids": [entry.id for entry in self.entries],
         }
-        query = self._ask(queries.RENEW)
-        self._server.run(lambda connection: connection.execute(query, values))
 
     def _renew_often(self) -> None:
         while not self._done.wait(self._lease / _RENEWALS):
@@ -116,6 +130,8 @@ class Claim:
         def give_back(connection: Conn) -> None:
             with connection.transaction(), connection.cursor() as cursor:
                 cursor.executemany(query, rows)
+                if self._named:
+                    cursor.execute(self._ask(queries.UNQUEUE), self._mine)
 
         self._server.run(give_back)
 
@@ -146,8 +162,12 @@ def claim(
 
     def take(connection: Conn) -> list[Entry]:
         with connection.transaction():
+            if ids is not None:  # finished ones stand in no queue
+                connection.execute(ask(queries.QUEUE_UP), (values["ids"],))
             names = sorted(name for (name,) in connection.execute(query, values))
             return list(writing.by_id(connection, ask, names).values())
 
     entries = sorted(server.run(take), key=lambda entry: (entry.date, entry.ticker, entry.id))
-    return Claim(server, ask, holder, entries, lease=lease, horizons=horizons)
+    return Claim(
+        server, ask, holder, entries, lease=lease, horizons=horizons, named=ids is not None
+    )

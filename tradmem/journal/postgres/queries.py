@@ -182,7 +182,7 @@ FROM totals GROUP BY horizon ORDER BY horizon
 CLAIM = """
 WITH ready AS (
     SELECT ticker, id FROM {s}.claims
-    WHERE due <= %(due)s AND leased_until < clock_timestamp() {which}
+    WHERE due <= %(due)s::timestamptz AND leased_until < clock_timestamp() {which}
     ORDER BY due LIMIT {limit} FOR UPDATE SKIP LOCKED
 )
 UPDATE {s}.claims c SET holder = %(holder)s,
@@ -190,14 +190,22 @@ UPDATE {s}.claims c SET holder = %(holder)s,
 FROM ready WHERE c.ticker = ready.ticker AND c.id = ready.id
 RETURNING c.id
 """
-RENEW = """
-UPDATE {s}.claims SET leased_until = clock_timestamp() + make_interval(secs => %(lease)s)
-WHERE holder = %(holder)s
-    AND (ticker, id) IN (SELECT * FROM unnest(%(tickers)s::text[], %(ids)s::text[]))
+# Entries that are finished, for a person who asks again; they leave the queue with the claim.
+QUEUE_UP = """
+INSERT INTO {s}.claims (ticker, id, due)
+SELECT ticker, id, 'infinity' FROM {s}.ids WHERE id = ANY(%s) ORDER BY ticker, id
+ON CONFLICT DO NOTHING
+"""
+_MINE = """holder = %(holder)s
+    AND (ticker, id) IN (SELECT * FROM unnest(%(tickers)s::text[], %(ids)s::text[]))"""
+UNQUEUE = f"DELETE FROM {{s}}.claims WHERE due = 'infinity' AND {_MINE}"
+RENEW = f"""
+UPDATE {{s}}.claims SET leased_until = clock_timestamp() + make_interval(secs => %(lease)s)
+WHERE {_MINE}
 """
 RELEASE = """
 UPDATE {s}.claims SET holder = '', leased_until = '-infinity', due = coalesce(%s, due)
-WHERE ticker = %s AND id = %s AND holder = %s
+WHERE ticker = %s AND id = %s AND holder = %s AND due < 'infinity'
 """
 QUEUE = """
 SELECT count(*) FILTER (WHERE due <= %(due)s), count(*),
