@@ -18,6 +18,7 @@ COMMANDS = {
     "status": Lazy("status", "Say what is pending, and what needs a person.", _LOOK),
     "stats": Lazy("stats", "Say how often the decisions were right, and how sure that is.", _LOOK),
     "doctor": Lazy("doctor", "Say whether prices, the log and a model answer.", _LOOK),
+    "settings": Lazy("settings", "Print every setting, and where its value comes from.", _LOOK),
     "history": Lazy("history", "Print everything that ever happened to an entry.", _LOOK),
     "check": Lazy("check", "Find what is wrong in the log file.", _LOOK),
     "audit": Lazy("audit", "Prove that no decision saw what was not known yet.", _LOOK),
