@@ -211,7 +211,10 @@ def test_a_pyproject_toml_that_says_nothing_of_us_is_passed_by(at_home, tmp_path
 )
 def test_what_cannot_be_is_told_in_one_line_with_its_file(at_home, text, told):
     (at_home / "tradmem.toml").write_text(text + "\n")
-    line = wrong(at_home)
+    with pytest.raises(UsageError) as refused:
+        _ = load(env={}).model
+    line = str(refused.value)
+    assert "\n" not in line
     assert told in line
     assert line.startswith(str(at_home / "tradmem.toml"))
 

@@ -40,7 +40,6 @@ class Configuration:
 
     Attributes:
         settings: what a memory does.
-        model: which language model is asked, and how.
         log: the path or address of the log.
         prices: where closes come from: ``yahoo``, ``demo`` or a file.
         reflector: who writes the lessons: ``auto``, ``openai`` or ``template``.
@@ -49,12 +48,12 @@ class Configuration:
         libraries: the tables ``[libraries.NAME]``, as they stand in the file.
         sources: by dotted key, where its value comes from: ``default``, the path of the file
             or the name of a variable.
-        path: of the settings file; None where there is none.
+        file: the settings file.
         strangers: variables named ``TRADMEM_*`` that set nothing here.
+        env: the environment.
     """
 
     settings: Settings = field(default_factory=Settings)
-    model: ModelSettings = field(default_factory=ModelSettings)
     log: str = DEFAULT_LOG
     prices: str = _WORDS[0]
     reflector: str = _REFLECTORS[0]
@@ -62,8 +61,23 @@ class Configuration:
     watchlist: tuple[str, ...] = ()
     libraries: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict)
-    path: Path | None = None
+    file: SettingsFile = field(default_factory=SettingsFile)
     strangers: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)  # it may hold keys
+
+    @property
+    def path(self) -> Path | None:
+        """Of the settings file; None where there is none."""
+        return self.file.path
+
+    @property
+    def model(self) -> ModelSettings:
+        """Which language model is asked, and how.
+
+        Raises:
+            UsageError: a value cannot be; who asks no model need not know.
+        """
+        return model_settings(file=self.file, env=self.env)
 
     def is_set(self, key: str) -> bool:
         """Whether the file or the environment says something of a dotted key."""
@@ -90,7 +104,6 @@ def load(start: Path | None = None, env: Mapping[str, str] = os.environ) -> Conf
         found["vectors"] = found["cache"] / "vectors"
     return Configuration(
         settings=_settings(found | {"embedding_model": embedding}, sources, file),
-        model=model_settings(file=file, env=env),
         libraries=_libraries(file),
         sources=dict.fromkeys(_KINDS, DEFAULT)
         | sources
@@ -98,7 +111,8 @@ def load(start: Path | None = None, env: Mapping[str, str] = os.environ) -> Conf
         | {f"{SECTION}.{key}": where for key, where in model_sources(file, env).items()}
         | {f"{SECTION}.embedding": source}
         | {f"libraries.{name}": str(file.path) for name in file.section("libraries")},
-        path=file.path,
+        file=file,
+        env=env,
         strangers=tuple(_strangers(env)),
         **own,
     )

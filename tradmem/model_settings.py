@@ -154,10 +154,13 @@ def is_set_up(*, file: SettingsFile | None = None, env: Mapping[str, str] = os.e
 def model_sources(file: SettingsFile, env: Mapping[str, str] = os.environ) -> dict[str, str]:
     """By the key of the settings file, where each value comes from: a variable or the file.
 
-    What is not said anywhere is not among them.
+    What is not said anywhere is not among them; whether a value can be is not asked.
     """
     said = _Said({}, env, file)
-    base_url = said.setting("base_url", _url, OPENAI, "an address such as " + OPENAI)
+    try:
+        base_url = said.setting("base_url", _url, OPENAI, "an address")
+    except UsageError:
+        base_url = OPENAI
     found = {name: said.source(name) for name in VARIABLES}
     found["api_key"] = said.key_source(said.key_names(base_url))
     return {KEYS[name]: source for name, source in found.items() if source}

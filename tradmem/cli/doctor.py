@@ -178,5 +178,9 @@ def _settings() -> Iterator[Finding]:
     except TradmemError as error:
         yield Finding(about="Settings", good=False, said=str(error))
         return
-    for key, value, source in told(found):
+    try:
+        models = bool(found.model)
+    except TradmemError:  # said of the model already, if one is to be asked
+        models = False
+    for key, value, source in told(found, models=models):
         yield Finding(about=f"Settings: {key}", good=None, said=f"{shown(value)} ({source})")

@@ -73,9 +73,16 @@ def _style(found: Configuration, item: Told) -> Style:
     return {} if found.is_set(item.key) else {"dim": True}
 
 
-def told(found: Configuration) -> Iterator[Told]:
-    """Every setting, without what is secret."""
+def told(found: Configuration, *, models: bool = True) -> Iterator[Told]:
+    """Every setting, without what is secret.
+
+    Args:
+        found: what is set.
+        models: whether those of the model are wanted, which may be none that can be.
+    """
     for key, source in found.sources.items():
+        if key.startswith(f"{SECTION}.") and not models:
+            continue
         yield Told(key, _masked(key, _plain(_value(found, key))), _place(found, source))
 
 
