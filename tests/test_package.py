@@ -17,7 +17,7 @@ ORDER = [
     {"errors"},
     {"clock", "settings_file"},
     {"model_settings"},
-    {"model"},
+    {"model", "page"},
     {"rating", "stated"},
     {"journal", "market"},
     {"lessons"},
