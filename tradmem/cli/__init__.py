@@ -16,6 +16,7 @@ COMMANDS = {
     "search": Lazy("search", "Find the entries that hold some words, the newest first.", _LOOK),
     "show": Lazy("show", "Show an entry with all that became of it.", _LOOK),
     "status": Lazy("status", "Say what is pending, and what needs a person.", _LOOK),
+    "watch": Lazy("watch", "Show the status, and keep it fresh.", _LOOK),
     "stats": Lazy("stats", "Say how often the decisions were right, and how sure that is.", _LOOK),
     "doctor": Lazy("doctor", "Say whether prices, the log and a model answer.", _LOOK),
     "settings": Lazy("settings", "Print every setting, and where its value comes from.", _LOOK),

@@ -65,7 +65,7 @@ def from_now(instant: datetime, now: datetime) -> str:
         ("minute", 60, 30),
     ):
         if size >= least:
-            text = counted(max(round(size / length), 1), unit)
+            text = counted(max(int(size / length + 0.5), 1), unit)
             return f"in {text}" if seconds > 0 else f"{text} ago"
     return "now"
 
