@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from tradmem import governance
 from tradmem.audit import Finding, audit
 from tradmem.clock import AsOf, Clock, as_instant, parse_date, parse_instant, system_clock, utc
+from tradmem.configuration import load
 from tradmem.errors import UnknownEntry, UsageError
 from tradmem.filters import entry_test
 from tradmem.governance import Consolidation, Mandate, until
@@ -46,7 +47,7 @@ from tradmem.model import (
 from tradmem.resolving import Progress, ResolveReport, Run, filer_of
 from tradmem.rows import COLUMNS, as_row
 from tradmem.searching import Finder, accepting, search
-from tradmem.settings import DEFAULT_LOG, Settings, check_horizon
+from tradmem.settings import Settings, check_horizon, default_cache
 from tradmem.stated import RATING, conflict, stated_horizon
 
 if TYPE_CHECKING:
@@ -128,10 +129,12 @@ class Memory:
         """The memory in a log, which the first write makes.
 
         Args:
-            log: a path; by default what ``TRADMEM_LOG`` says, else ``logs/memory.md``.
+            log: a path; by default what ``TRADMEM_LOG`` or the settings file says, else
+                ``logs/memory.md``.
             prices: see :class:`Memory`.
             reflector: see :class:`Memory`.
-            settings: see :class:`Memory`.
+            settings: by default those of the settings file and the environment, see
+                :func:`tradmem.configuration.load`.
             clock: see :class:`Memory`.
         """
         around = _around.get()
@@ -143,12 +146,13 @@ class Memory:
                 settings=settings or around.settings,
                 clock=clock or around.clock,
             )
-        settings = settings or Settings()
-        path = log or os.environ.get("TRADMEM_LOG") or DEFAULT_LOG
-        if "://" in os.fspath(path):
+        if not log or settings is None:
+            said = load()
+            log, settings = log or said.log, settings or said.settings
+        if "://" in os.fspath(log):
             raise UsageError("a log is a file; databases cannot be opened yet")
         journal = MarkdownJournal(
-            path, max_resolved=settings.max_resolved, horizons=settings.horizons
+            log, max_resolved=settings.max_resolved, horizons=settings.horizons
         )
         clock = clock or system_clock
         return cls(journal, prices=prices, reflector=reflector, settings=settings, clock=clock)
@@ -177,7 +181,8 @@ class Memory:
             from tradmem.market.yahoo import YahooPrices  # noqa: PLC0415 - loads pandas
 
             source = YahooPrices(aliases=self.settings.aliases)
-            self._prices = CachedPrices(source, self.settings.cache, clock=self.clock)
+            folder = self.settings.cache or default_cache()
+            self._prices = CachedPrices(source, folder, clock=self.clock)
         return self._prices
 
     # Deciding
