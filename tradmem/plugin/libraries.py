@@ -93,7 +93,7 @@ class Library:
         """Where it is kept, the same for every spelling of one path."""
         path = getattr(self.memory.journal, "path", None)
         if path is not None:
-            return os.path.realpath(path)
+            return str(os.path.realpath(path))
         return self.log or f"memory {id(self.memory.journal)}"
 
 
