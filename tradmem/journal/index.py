@@ -23,7 +23,7 @@ from tradmem.journal.tally import Judgement, judgements
 from tradmem.model import Entry, Status
 
 _BINARY = getattr(os, "O_BINARY", 0)
-_TAIL = 65536  # bytes before the old end that tell an append from another change
+_TAIL = 4096  # bytes before the old end that tell an append from another change
 _TICK = 20_000_000  # ns; many systems stamp a file with a clock that stands still as long
 _NEWLINE = 10
 _PENDING, _KNOWN = b" pending]", b" resolved:"
