@@ -328,6 +328,7 @@ class Memory:
         ticker: str | None = None,
         date: Date | str | None = None,
         valid_until: datetime | Date | str | None = None,
+        extra: Mapping[str, Any] | None = None,
     ) -> Recorded:
         """Store a lesson or a remark as it stands; recall shows it from now on.
 
@@ -337,9 +338,11 @@ class Memory:
             date: the date that it carries; today by default.
             valid_until: an instant, or a date, which means its last instant, UTC, from
                 which on recall leaves it out; by default it stays.
+            extra: further JSON values to keep with it, such as who wrote it.
 
         Raises:
-            UsageError: no such ticker or date, an empty text, or an end that has passed.
+            UsageError: no such ticker or date, an empty text, an end that has passed, or an
+                extra that is no JSON.
             LogError: it could not be stored.
         """
         now = self._now()
@@ -360,9 +363,8 @@ class Memory:
             text=text,
             is_note=True,
             recorded_at=now,
-            extra=filer_of(self.journal, now, COMPARED).file_note(
-                body, name, note_id(day, name, body)
-            ),
+            extra=_checked(extra or {})
+            | filer_of(self.journal, now, COMPARED).file_note(body, name, note_id(day, name, body)),
             valid_until=end,
         )
         entry, stored = self.journal.append(decision)
@@ -823,7 +825,15 @@ def _extra(text: str, said: Rating | None, given: Mapping[str, Any]) -> dict[str
         UsageError: what was given is no JSON, or has a name that the ledger uses itself.
     """
     stated = {"stated_horizon": stated_horizon(text), RATING: said and said.value}
-    out = {name: value for name, value in stated.items() if value is not None}
+    return {name: value for name, value in stated.items() if value is not None} | _checked(given)
+
+
+def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What is kept beside a decision or a note, as it was given.
+
+    Raises:
+        UsageError: it is no JSON, or has a name that the ledger uses itself.
+    """
     for name, value in given.items():
         if name in RESERVED:
             raise UsageError(f"extra cannot hold {name!r}, a name that every entry has itself")
@@ -831,7 +841,7 @@ def _extra(text: str, said: Rating | None, given: Mapping[str, Any]) -> dict[str
             json.dumps({name: value}, allow_nan=False)
         except (TypeError, ValueError) as error:
             raise UsageError(f"extra holds {name!r}, which is no JSON value: {error}") from error
-    return out | dict(given)
+    return dict(given)
 
 
 def _rating_of(text: str) -> Rating | None:
