@@ -28,6 +28,7 @@ from tradmem.journal.markdown import MarkdownJournal
 from tradmem.journal.text import clean
 from tradmem.lessons.consolidate import LEAST
 from tradmem.lessons.filing import COMPARED
+from tradmem.lessons.holdout import Holdout, Lots, lots
 from tradmem.lessons.parts import Rank
 from tradmem.lessons.recall import Recall, recall
 from tradmem.lessons.reflect import Reflector, TemplateReflector
@@ -189,6 +190,7 @@ class Memory:
         *,
         rank: Rank | str | None = None,
         query: str | None = None,
+        agent: str = "",
         explain: bool = False,
     ) -> Recall:
         """What to put into the prompt of the next decision on a ticker.
@@ -201,6 +203,8 @@ class Memory:
                 query); what the settings say by default.
             query: what the decision is about, such as the day's brief; the plain rule takes
                 no notice of it.
+            agent: who is to decide; it matters only where the settings have a hold-out, whose
+                lots differ by agent.
             explain: whether to account for every memory that was looked at, in
                 ``explained``.
 
@@ -213,8 +217,11 @@ class Memory:
         if rank is not None and chosen is Rank.RELEVANT and query is None:
             raise UsageError("rank='relevant' needs a query; hand in what the decision is about")
         instant = self._decision_instant(ticker, as_of)[0]
+        holdout = self._holdout(ticker, as_of, instant, _agent(agent))
         if chosen is Rank.RELEVANT:
-            return self.finder.recall(ticker, instant, query or "", explain=explain)
+            return self.finder.recall(
+                ticker, instant, query or "", explain=explain, holdout=holdout
+            )
         return recall(
             self.journal,
             ticker,
@@ -223,6 +230,7 @@ class Memory:
             cross_ticker=self.settings.cross_ticker,
             budget=self.settings.budget,
             explain=explain,
+            holdout=holdout,
         )
 
     def record(
@@ -238,6 +246,7 @@ class Memory:
         recalled: Recall | Iterable[str] = (),
         recalled_as_of: datetime | str | None = None,
         cited: Iterable[str] = (),
+        withheld: Iterable[str] | None = None,
         on_conflict: OnConflict | str = OnConflict.KEEP,
         extra: Mapping[str, Any] | None = None,
     ) -> Recorded:
@@ -256,6 +265,8 @@ class Memory:
             recalled: what the decision saw: a :class:`Recall`, or ids.
             recalled_as_of: the instant that this recall used, where ids are handed in.
             cited: ids of the memories that it names.
+            withheld: ids that the settings' hold-out kept from it, where ids are handed in as
+                recalled; None where no lots were drawn.
             on_conflict: what to do if the date, ticker and agent stand with another text.
             extra: further JSON values to keep with it, such as the name of a model.
 
@@ -276,6 +287,7 @@ class Memory:
         said = _rating_of(text)
         rated = said if rating is None else _choice(Rating, rating, "rating")
         closes = self._entry_close(ticker, instant)
+        drawn = self._lots(recalled if isinstance(recalled, Recall) else _ids(recalled), withheld)
         flags = ("date_only",) * date_only + ("late",) * (now >= closes)
         decision = Decision(
             id=entry_id(day, ticker, agent),
@@ -287,9 +299,11 @@ class Memory:
             decided_at=instant,
             recorded_at=now,
             horizon=check_horizon(self.settings.horizons[0] if horizon is None else horizon),
-            recalled=recalled.ids if isinstance(recalled, Recall) else _ids(recalled),
+            recalled=drawn.recalled,
             recalled_as_of=_recalled_as_of(recalled, recalled_as_of),
             cited=_ids(cited),
+            withheld=drawn.withheld,
+            holdout=drawn.share,
             flags=flags,
             extra=_extra(text, said if said is not rated else None, extra or {}),
         )
@@ -770,6 +784,28 @@ class Memory:
         from tradmem.market.calendars import decision_instant  # noqa: PLC0415 - loads calendars
 
         return decision_instant(ticker, as_of, now, self.settings.aliases)
+
+    def _holdout(self, ticker: str, as_of: AsOf, instant: datetime, agent: str) -> Holdout | None:
+        """The lots of one decision; None where the settings have none drawn."""
+        share = self.settings.holdout
+        if not share:
+            return None
+        if isinstance(as_of, str) and len(as_of) == len("2026-01-05"):
+            as_of = parse_date(as_of)
+        day = as_of if isinstance(as_of, Date) and not isinstance(as_of, datetime) else None
+        if day is None:
+            from tradmem.market.calendars import today  # noqa: PLC0415 - loads calendars
+
+            day = today(ticker, instant, self.settings.aliases)
+        salt = self.settings.holdout_salt
+        return Holdout(share=share, ticker=ticker, date=day, agent=agent, salt=salt)
+
+    def _lots(self, seen: "Recall | tuple[str, ...]", withheld: Iterable[str] | None) -> Lots:
+        """What a decision keeps of what it saw, and of the lots that were drawn for it."""
+        if isinstance(seen, Recall):
+            return lots(seen.ids, (entry.id for entry in seen.withheld), seen.holdout)
+        share = 0.0 if withheld is None else self.settings.holdout
+        return lots(seen, _ids(withheld or ()), share)
 
     def _entry_close(self, ticker: str, decided_at: datetime) -> datetime:
         """When the session at whose close a decision enters has closed."""
