@@ -6,7 +6,7 @@ happened afterwards, in ``market``; what it teaches, in ``lessons``.
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -33,6 +33,7 @@ from tradmem.lessons.parts import Rank
 from tradmem.lessons.recall import Recall, recall
 from tradmem.lessons.reflect import Reflector, TemplateReflector
 from tradmem.lessons.track import TrackRecord, track
+from tradmem.lessons.utility import FALSE_DISCOVERY, LessonUtility, lesson_utility
 from tradmem.model import (
     MARKET,
     Act,
@@ -720,22 +721,48 @@ class Memory:
                 those whose closes a person has to look at.
         """
         instant = as_instant(as_of, self._now())
-        names, makers = {check_ticker(ticker) for ticker in tickers}, set(agents)
-        first = Date.min if since is None else parse_date(since)
-        last = Date.max if until is None else parse_date(until)
-        entries = [
-            entry
-            for entry in self.entries(as_of=instant)
-            if first <= entry.date <= last
-            and (not names or entry.ticker in names)
-            and (not makers or entry.agent in makers)
-        ]
+        counts = _chosen(tickers, agents, since, until)
+        entries = list(filter(counts, self.entries(as_of=instant)))
         dues = ((entry.id, self.due(entry)) for entry in entries)
         pending = {name: "not_due" for name, due in dues if due and due > instant}
         for group, told in report.items() if report else ():
             if group in ("waiting", "suspect"):
                 pending[told.entry.id] = group
         return track(entries, default_horizon=self.settings.horizons[0], pending=pending)
+
+    def lesson_utility(
+        self,
+        as_of: AsOf = None,
+        *,
+        tickers: Iterable[str] = (),
+        agents: Iterable[str] = (),
+        since: Date | str | None = None,
+        until: Date | str | None = None,
+        horizon: int | None = None,
+        false_discovery: float = FALSE_DISCOVERY,
+    ) -> LessonUtility:
+        """What lessons were worth to the decisions that saw them, by tag, and how sure that is.
+
+        It takes decisions that were made with a hold-out, see ``Settings.holdout``.
+
+        Args:
+            as_of: see :meth:`track`, and for the next four; they choose decisions, not lessons.
+            tickers: only these; all by default.
+            agents: only these; all by default.
+            since: only decisions of this date or later.
+            until: only decisions of this date or earlier.
+            horizon: of the decisions, in sessions; that of most by default.
+            false_discovery: the share of wrong ones that is put up with among the tags found.
+
+        Raises:
+            UsageError: no such ticker, date or share.
+        """
+        return lesson_utility(
+            self.entries(as_of=as_instant(as_of, self._now())),
+            horizon=horizon,
+            false_discovery=false_discovery,
+            counts=_chosen(tickers, agents, since, until),
+        )
 
     def history(self, entry_id: str) -> tuple[Event, ...]:
         """Everything that ever happened to an entry, in order, with its instants and actors.
@@ -824,6 +851,24 @@ class Memory:
             return self._decision_instant(entry.ticker, entry.date)[0]
         except UsageError:  # dated later than today
             return entry.recorded.known_at
+
+
+def _chosen(
+    tickers: Iterable[str],
+    agents: Iterable[str],
+    since: Date | str | None,
+    until: Date | str | None,
+) -> Callable[[Entry], bool]:
+    """Whether a decision is of some tickers, agents and dates; of all where none are named."""
+    tickers, agents = ([one] if isinstance(one, str) else one for one in (tickers, agents))
+    names, makers = {check_ticker(ticker) for ticker in tickers}, set(agents)
+    first = Date.min if since is None else parse_date(since)
+    last = Date.max if until is None else parse_date(until)
+    return lambda entry: (
+        first <= entry.date <= last
+        and (not names or entry.ticker in names)
+        and (not makers or entry.agent in makers)
+    )
 
 
 def _ticker(name: str | None) -> str | None:

@@ -17,6 +17,7 @@ from tradmem.model import Entry
 
 WITHHELD = "withheld by lot, so that what lessons are worth can be told"
 _DIGITS = 16  # hex digits of a hash that make a number from 0 to 1
+_WHOLE = 1 << 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +79,7 @@ def unit(ticker: str, date: Date, agent: str, entry: Entry) -> str:
 def drawn(text: str) -> float:
     """A number from 0 to below 1 that a text stands for, as if it were drawn at random."""
     digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
-    return int(digest[:_DIGITS], 16) / 16**_DIGITS
+    return int(digest[:_DIGITS], 16) / _WHOLE
 
 
 def _said(entry: Entry) -> str:
