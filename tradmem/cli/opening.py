@@ -1,6 +1,7 @@
 """What the options name: the journal, the memory, prices and the reflector."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,10 +11,11 @@ import click
 from tradmem import opening
 from tradmem.cli.output import say
 from tradmem.clock import Clock, system_clock, utc
+from tradmem.configuration import NO_BENCHMARK, Configuration, load
 from tradmem.errors import PriceError, PriceFault, UsageError
 from tradmem.journal.base import Journal
 from tradmem.journal.markdown import MarkdownJournal
-from tradmem.settings import DEFAULT_LOG, Settings
+from tradmem.settings import DEFAULT_LOG
 
 if TYPE_CHECKING:
     from tradmem.lessons.exchanges import Exchanges
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 _NO_BENCHMARK = "none"
 _DEMO = "demo"
+_CONFIGURATION = "tradmem.configuration"  # the key of the context's ``meta`` that keeps it
 
 
 def clock() -> Clock:
@@ -36,9 +39,21 @@ def now() -> datetime:
     return utc(clock()())
 
 
+def configuration() -> Configuration:
+    """What the settings file and the environment say; read once in a run.
+
+    Raises:
+        UsageError: they say something that cannot be.
+    """
+    meta = click.get_current_context().find_root().meta
+    found: Configuration = meta.setdefault(_CONFIGURATION, None) or load()
+    meta[_CONFIGURATION] = found
+    return found
+
+
 def open_journal(log: str) -> Journal:
     """The journal in a log, to read."""
-    return opening.open_journal(log or DEFAULT_LOG, Settings())
+    return opening.open_journal(log or DEFAULT_LOG, configuration().settings)
 
 
 def open_file(log: str, what: str) -> MarkdownJournal:
@@ -85,7 +100,9 @@ def open_memory(
         from tradmem.demo import BENCHMARK
 
         benchmark = BENCHMARK
-    settings = Settings(benchmark=_benchmark(benchmark))
+    settings = configuration().settings
+    if benchmark:
+        settings = replace(settings, benchmark=_benchmark(benchmark))
     return Memory.open(
         log or DEFAULT_LOG,
         prices=open_prices(prices),
@@ -181,11 +198,9 @@ class Closed:
         }
 
 
-def _benchmark(name: str | None) -> str | Mapping[str, str | None] | None:
-    if not name:
-        return None
+def _benchmark(name: str) -> str | Mapping[str, str | None]:
     if name.lower() == _NO_BENCHMARK:
-        return {"*": None}
+        return NO_BENCHMARK
     from tradmem.model import check_ticker
 
     return check_ticker(name)
