@@ -11,16 +11,18 @@ from typing import Any, Self
 
 import psycopg
 
-from tradmem.errors import LogBusy
-from tradmem.journal.base import MayRevise, OnConflict, Stored, place
+from tradmem.errors import ConflictError, LogBusy
+from tradmem.journal.ahead import fetched
+from tradmem.journal.base import Journal, MayRevise, OnConflict, Stored, place
 from tradmem.journal.block import fold_now
 from tradmem.journal.passages import Changes, passage_of
-from tradmem.journal.postgres import claims, queries, reading, writing
+from tradmem.journal.postgres import claims, queries, reading, upkeep, writing
 from tradmem.journal.postgres.claims import LEASE, Claim
 from tradmem.journal.postgres.connection import Conn, Server, explain
 from tradmem.journal.postgres.place import where
 from tradmem.journal.postgres.queries import Queries
 from tradmem.journal.postgres.rows import entry_of
+from tradmem.journal.rotation import KEPT_PER_TICKER
 from tradmem.journal.selection import Wanted
 from tradmem.journal.verdicts import Counts
 from tradmem.model import Addition, Decision, Entry, Problem
@@ -111,6 +113,11 @@ class PostgresJournal:
             if isinstance(standing, Entry):
                 ours, before = maybe.get(standing.id, (None, stored))
                 return standing, before if ours == standing.recorded else stored
+            if twin := _twin(standing, group):
+                raise ConflictError(
+                    f"{standing.date} {standing.ticker} was decided already, as {twin.id}; "
+                    f"{standing.id} cannot stand beside it"
+                )
             placed, olds = standing, [old for old in group if _same_key(old, standing)]
         raise LogBusy(
             f"{self.name}: others keep recording {decision.date} {decision.ticker}; try again later"
@@ -201,6 +208,23 @@ class PostgresJournal:
         query = self._ask(queries.COUNTS)
         return reading.counts_of(self._server.run(lambda c: c.execute(query, values).fetchall()))
 
+    def at_once(self, ticker: str, as_of: datetime, *, same: int, others: int) -> Journal:
+        """See :class:`~tradmem.journal.ahead.AtOnce`: all of a recall in one round trip."""
+        own = Wanted(as_of=as_of, ticker=ticker, not_ticker=None, limit=same)
+        rest = Wanted(
+            as_of=as_of, ticker=None, not_ticker=ticker, distinct=True, lessons=True, limit=others
+        )
+        found = self._server.run(lambda c: reading.at_once(c, self._ask, own, rest))
+        return fetched(
+            self,
+            ticker=ticker,
+            as_of=as_of,
+            own=reading.then(found[0], as_of),
+            others=reading.then(found[1], as_of),
+            counts=reading.counts_of(found[2]),
+            most=(same, others),
+        )
+
     def passages(self, mark: Any = None) -> Changes:
         """See :class:`~tradmem.journal.base.Journal`."""
 
@@ -289,6 +313,55 @@ class PostgresJournal:
             return self._server.connect()
         except psycopg.Error as error:
             raise explain(error, self._place) from error
+
+    # Upkeep
+
+    def measure(self, due: datetime) -> dict[str, Any]:
+        """How large the log is, and how much of its work queue is due by an instant."""
+        return self._server.run(lambda c: upkeep.measure(c, self._ask, due))
+
+    def archive(self, keep: int, at: datetime) -> int:
+        """Mark resolved entries beyond the newest as archived, and say how many.
+
+        Never a pending or settled one, a note, one of the newest of its ticker, or one
+        that still waits for an outcome at a further horizon.
+
+        Args:
+            keep: how many resolved entries stay.
+            at: the clock, for the stamp.
+        """
+        moved = 0
+        mark = upkeep.archived(at)
+        while names := self._server.run(
+            lambda c: upkeep.oldest(c, self._ask, keep, KEPT_PER_TICKER, self.horizons)
+        ):
+            self.add([(name, mark) for name in names])
+            moved += len(names)
+        return moved
+
+    def rebuild(self) -> int:
+        """Fold everything anew from entries and additions, and say how many entries there are.
+
+        Others may go on meanwhile.
+        """
+        done, some = 0, 1
+        after = ("", "")
+
+        def fold_anew(connection: Conn) -> tuple[int, tuple[str, str]]:
+            return upkeep.fold_anew(connection, self._ask, after, self.horizons)
+
+        while some:
+            some, after = self._server.run(fold_anew)
+            done += some
+        return done
+
+
+def _twin(decision: Decision, group: Sequence[Entry]) -> Entry | None:
+    """What stands under the same key and another id."""
+    if decision.is_note:
+        return None
+    same = (e for e in group if not (e.recorded.is_note or e.edited))
+    return next((entry for entry in same if entry.recorded.key == decision.key), None)
 
 
 def _same_key(old: Entry, decision: Decision) -> bool:

@@ -50,7 +50,7 @@ def where(url: str, schema: str | None = None) -> Where:
         raise UsageError(f"the log's URL cannot be read: {error}") from error
     if parts.scheme not in _SCHEMES:
         raise UsageError(
-            f"{parts.scheme or url!r} is no kind of log; use a path, or postgresql://host/database"
+            f"{parts.scheme!r} is no kind of log; use a path, or postgresql://host/database"
         )
     named = [value for name, value in asked if name == "schema"]
     found = schema or (named[-1] if named else SCHEMA)

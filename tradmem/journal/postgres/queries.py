@@ -8,7 +8,7 @@ _ADDITIONS = """coalesce((
         SELECT json_agg(json_build_array(a.line, a.text) ORDER BY a.place)
         FROM {s}.additions a WHERE a.ticker = e.ticker AND a.id = e.id), '[]')"""
 # What rows.Row takes.
-_ENTRY = (
+ENTRY = (
     "e.ticker, e.id, e.place, e.date, e.is_note, e.rating, e.text, e.identity, e.edited, "
     + _ADDITIONS
 )
@@ -59,30 +59,30 @@ WHERE i.id = ANY(%(ids)s) AND c.holder = %(holder)s ORDER BY c.ticker, c.id FOR 
 """
 
 BY_ID = f"""
-SELECT {_ENTRY} FROM {{s}}.ids i JOIN {{s}}.entries e ON e.ticker = i.ticker AND e.id = i.id
+SELECT {ENTRY} FROM {{s}}.ids i JOIN {{s}}.entries e ON e.ticker = i.ticker AND e.id = i.id
 WHERE i.id = ANY(%s)
 """
 
 BY_DAY = f"""
-SELECT {_ENTRY} FROM {{s}}.entries e WHERE e.ticker = %(ticker)s AND e.date = %(date)s
+SELECT {ENTRY} FROM {{s}}.entries e WHERE e.ticker = %(ticker)s AND e.date = %(date)s
 ORDER BY e.place
 """
 
-ALL = f"SELECT {_ENTRY} FROM {{s}}.entries e ORDER BY e.date, e.place"
+ALL = f"SELECT {ENTRY} FROM {{s}}.entries e ORDER BY e.date, e.place"
 
 LATEST = f"""
-SELECT {_ENTRY} FROM (
+SELECT {ENTRY} FROM (
     SELECT ticker, id, date, place FROM {{s}}.states ORDER BY date DESC, place DESC LIMIT %s) t
 JOIN {{s}}.entries e USING (ticker, id) ORDER BY e.date, e.place
 """
 
 IN_LOG = f"""
-SELECT {_ENTRY} FROM {{s}}.states t JOIN {{s}}.entries e USING (ticker, id)
+SELECT {ENTRY} FROM {{s}}.states t JOIN {{s}}.entries e USING (ticker, id)
 WHERE NOT t.archived ORDER BY e.date, e.place
 """
 
 UNFINISHED = f"""
-SELECT {_ENTRY} FROM {{s}}.states t JOIN {{s}}.entries e USING (ticker, id)
+SELECT {ENTRY} FROM {{s}}.states t JOIN {{s}}.entries e USING (ticker, id)
 WHERE t.{_UNFINISHED.replace("AND NOT ", "AND NOT t.")} ORDER BY e.place
 """
 
@@ -91,13 +91,13 @@ SELECT id FROM {{s}}.states WHERE ticker = %(ticker)s AND {_UNFINISHED} ORDER BY
 """
 
 LACKING = f"""
-SELECT {_ENTRY} FROM {{s}}.states t JOIN {{s}}.entries e USING (ticker, id)
+SELECT {ENTRY} FROM {{s}}.states t JOIN {{s}}.entries e USING (ticker, id)
 WHERE t.horizons <> '{{{{}}}}' AND NOT t.horizons @> %s::integer[]
     AND NOT t.replaced AND NOT t.archived ORDER BY e.place
 """
 
 CHANGED = f"""
-SELECT {_ENTRY} FROM {{s}}.states t JOIN {{s}}.entries e USING (ticker, id)
+SELECT {ENTRY} FROM {{s}}.states t JOIN {{s}}.entries e USING (ticker, id)
 WHERE t.changed >= %s::text::xid8 ORDER BY t.changed, e.place
 """
 
@@ -145,6 +145,22 @@ INSERT INTO {s}.verdicts
     (ticker, id, known_at, change, horizon, entry, span, cell, is_raw, is_primary)
 VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
 """
+STATE_ANEW = """
+INSERT INTO {s}.states (ticker, id, place, date, status, replaced, archived, horizons)
+VALUES (%s, %s, %s, %s, %s, %s, %s, %s)
+ON CONFLICT (ticker, id) DO UPDATE SET place = excluded.place, date = excluded.date,
+    status = excluded.status, replaced = excluded.replaced, archived = excluded.archived,
+    horizons = excluded.horizons, changed = pg_current_xact_id()
+"""
+WORDS_ANEW = """
+INSERT INTO {s}.texts (ticker, id, place, date, words)
+VALUES (%s, %s, %s, %s, to_tsvector('{s}.words', %s))
+ON CONFLICT (ticker, id) DO UPDATE SET words = excluded.words
+"""
+ID_ANEW_ALL = """
+INSERT INTO {s}.ids (ticker, id) SELECT * FROM unnest(%s::text[], %s::text[])
+ON CONFLICT DO NOTHING
+"""
 SAY = "INSERT INTO {s}.lessons (hash, id) VALUES (%s, %s) ON CONFLICT DO NOTHING"
 WORDS = """
 UPDATE {s}.texts SET words = to_tsvector('{s}.words', %s) WHERE ticker = %s AND id = %s
@@ -153,6 +169,7 @@ DUE = """
 INSERT INTO {s}.claims (ticker, id, due) VALUES (%s, %s, %s)
 ON CONFLICT (ticker, id) DO UPDATE SET due = excluded.due
 """
+DUE_ANEW = "INSERT INTO {s}.claims (ticker, id, due) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING"
 
 COUNTS = """
 WITH known AS NOT MATERIALIZED (
@@ -229,7 +246,7 @@ def memories(which: str, limit: int | None) -> str:
     log, archive = (_places(which, limit, is_archived=old) for old in (False, True))
     return (
         f"WITH newest AS (SELECT * FROM ({log} UNION ALL {archive}) b ORDER BY {_NEWEST}{ends}) "
-        f"SELECT {_ENTRY} FROM newest n JOIN {{s}}.entries e USING (ticker, id) "
+        f"SELECT {ENTRY} FROM newest n JOIN {{s}}.entries e USING (ticker, id) "
         "ORDER BY n.known_at DESC, n.date DESC, n.id DESC"
     )
 
@@ -251,7 +268,7 @@ def others(which: str, limit: int) -> str:
         f"SELECT g.*, array[g.ticker, %(not_ticker)s] AS seen, 1 AS n FROM ({first}) g "
         "UNION ALL SELECT g.*, g.ticker || f.seen, f.n + 1 FROM found f "
         f"CROSS JOIN LATERAL ({then}) g WHERE f.n < {limit}) "
-        f"SELECT {_ENTRY} FROM found n JOIN {{s}}.entries e USING (ticker, id) "
+        f"SELECT {ENTRY} FROM found n JOIN {{s}}.entries e USING (ticker, id) "
         "ORDER BY n.known_at DESC, n.date DESC, n.id DESC"
     )
 

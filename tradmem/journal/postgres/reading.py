@@ -22,6 +22,21 @@ def memories(connection: Conn, ask: Queries, wanted: Wanted) -> list[Entry]:
     return then(connection.execute(*memories_query(ask, wanted)).fetchall(), wanted.as_of)
 
 
+def at_once(
+    connection: Conn, ask: Queries, own: Wanted, others: Wanted
+) -> tuple[list[Any], list[Any], list[Any]]:
+    """The rows of two kinds of memories and of the counts, in one round trip."""
+    values = {"ticker": own.ticker, "as_of": own.as_of}
+    with connection.pipeline():
+        found = [
+            connection.execute(*memories_query(ask, wanted)) if wanted.limit else None
+            for wanted in (own, others)
+        ]
+        counts = connection.execute(ask(queries.COUNTS), values)
+    first, second = (cursor.fetchall() if cursor else [] for cursor in found)
+    return first, second, counts.fetchall()
+
+
 def memories_query(ask: Queries, wanted: Wanted) -> tuple[bytes, dict[str, Any]]:
     """The statement for some memories, and its values."""
     parts = []

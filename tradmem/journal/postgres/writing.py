@@ -263,3 +263,42 @@ def by_id(connection: Conn, ask: Queries, names: Sequence[str]) -> dict[str, Ent
 def is_taken(connection: Conn, ask: Queries, name: str) -> bool:
     """Whether an id stands already."""
     return connection.execute(ask(queries.TAKEN), (name,)).fetchone() is not None
+
+
+def fold_anew(
+    connection: Conn,
+    ask: Queries,
+    entries: Sequence[Entry],
+    places: Mapping[str, int],
+    replaced: Mapping[str, bool],
+    *,
+    horizons: Sequence[int],
+) -> None:
+    """Write anew what follows from entries, whatever stood there; their claims stay as they are."""
+    pairs = [(entry, derive(entry, horizons)) for entry in entries]
+    heads = [(e.ticker, e.id, places[e.id], e.date) for e in entries]
+    states = [
+        (*head, d.status.value, replaced[entry.id], entry.archived, d.horizons)
+        for head, (entry, d) in zip(heads, pairs, strict=True)
+    ]
+    texts = [(*head, words_of(entry)) for head, entry in zip(heads, entries, strict=True)]
+    dues = [
+        (entry.ticker, entry.id, d.due) for entry, d in pairs if d.due and not replaced[entry.id]
+    ]
+    names: dict[str, list[str]] = {}
+    closed: dict[str, list[str]] = {}
+    for entry, derived in pairs:
+        names.setdefault(entry.ticker, []).append(entry.id)
+        if derived.due is None or replaced[entry.id]:
+            closed.setdefault(entry.ticker, []).append(entry.id)
+    with connection.cursor() as cursor:
+        for query, groups in (
+            (queries.FORGET_TAUGHT, names),
+            (queries.FORGET_VERDICTS, names),
+            (queries.FORGET_CLAIMS, closed),
+        ):
+            cursor.executemany(ask(query), list(groups.items()))
+        cursor.executemany(ask(queries.STATE_ANEW), states)
+        cursor.executemany(ask(queries.WORDS_ANEW), texts)
+        cursor.executemany(ask(queries.DUE_ANEW), dues)
+    _derive(connection, ask, [pair for pair in pairs if not replaced[pair[0].id]])
