@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NotRequired
 
 from tradmem.briefing import Brief, Move, brief
-from tradmem.clock import parse_instant
+from tradmem.clock import Clock, parse_instant, system_clock
 from tradmem.errors import UsageError
+from tradmem.lessons.exchanges import Exchanges, exchanges_beside
 from tradmem.lessons.hits import track_of
 from tradmem.memory import Memory
 from tradmem.model import check_ticker
@@ -125,7 +126,7 @@ def build_graph(
         "resolve": resolve_node(memory),
         "recall": recall_node(memory),
         "analyse": analyse_node(memory),
-        "decide": decide_node(memory, decide or default_policy()),
+        "decide": decide_node(memory, decide or _default_policy(memory), agent=agent),
         "record": record_node(memory, agent=agent),
     }
     before = START
@@ -137,13 +138,24 @@ def build_graph(
     return graph.compile(checkpointer=checkpointer, name="tradmem")
 
 
-def default_policy() -> Policy:
+def default_policy(*, exchanges: Exchanges | None = None, clock: Clock = system_clock) -> Policy:
     """A language model where a key or a server for one is set, else :func:`momentum_policy`.
+
+    Args:
+        exchanges: where what a model is asked and answers is kept.
+        clock: stamps that.
 
     Raises:
         UsageError: one is set but no model is named, or a setting cannot be.
     """
-    return model_policy() if is_set_up() else momentum_policy
+    return model_policy(exchanges=exchanges, clock=clock) if is_set_up() else momentum_policy
+
+
+def _default_policy(memory: Memory) -> Policy:
+    """The same; what a model is asked and answers is kept beside the log, if that is a file."""
+    path = getattr(memory.journal, "path", None)
+    exchanges = exchanges_beside(path) if path else None
+    return default_policy(exchanges=exchanges, clock=memory.clock)
 
 
 def analyse_node(memory: Memory) -> Node:
@@ -162,11 +174,11 @@ def analyse_node(memory: Memory) -> Node:
     return analyse
 
 
-def decide_node(memory: Memory, policy: Policy) -> Node:
+def decide_node(memory: Memory, policy: Policy, *, agent: str = "") -> Node:
     """A node that puts the situation before a policy."""
 
     def decide(state: State) -> dict[str, Any]:
-        call = _as_call(policy(situation(memory, state)))
+        call = _as_call(policy(situation(memory, state, agent=agent)))
         rating = None if call.rating is None else str(call.rating)
         return {
             "decision": call.text,
@@ -178,7 +190,7 @@ def decide_node(memory: Memory, policy: Policy) -> Node:
     return decide
 
 
-def situation(memory: Memory, state: State) -> Situation:
+def situation(memory: Memory, state: State, *, agent: str = "") -> Situation:
     """What a policy gets to see, from a state that was recalled for and analysed."""
     ticker, as_of = check_ticker(state["ticker"]), parse_instant(state["as_of"])
     found = (memory.journal.get(name) for name in state["recalled"])
@@ -191,6 +203,7 @@ def situation(memory: Memory, state: State) -> Situation:
         memory=state["past_context"],
         memories=tuple(then for entry in found if entry and (then := entry.at(as_of))),
         track=track_of(memory.journal, ticker, as_of),
+        agent=agent,
     )
 
 

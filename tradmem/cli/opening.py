@@ -137,9 +137,9 @@ def open_reflector(
 
 def exchanges_of(log: str) -> "Exchanges":
     """The raw exchanges with a model about the entries of a log, in a file beside it."""
-    from tradmem.lessons.exchanges import Exchanges
+    from tradmem.lessons.exchanges import exchanges_beside
 
-    return Exchanges(Path(log or DEFAULT_LOG).with_name("exchanges.jsonl"))
+    return exchanges_beside(log or DEFAULT_LOG)
 
 
 class Closed:
