@@ -29,7 +29,7 @@ ORDER = [
     {"policies"},
     {"model_policy"},
     {"agent"},
-    {"plugin", "study", "demo"},
+    {"plugin", "study", "demo", "running"},
     {"cli"},
     {"__main__"},
 ]
@@ -49,6 +49,7 @@ THIRD_PARTY = {
     "memory": {"pandas"},
     "settings": {"platformdirs"},
     "agent": {"langgraph", "typing_extensions"},
+    "running": {"langchain_core", "langgraph"},
     "demo": {"pandas"},
     "study": {"altair", "matplotlib", "numpy", "pandas", "vl_convert"},
     "plugin": {"langchain_core", "langgraph", "mcp"},
