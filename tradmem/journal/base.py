@@ -195,12 +195,12 @@ def place(
     Raises:
         ConflictError: the key is taken, and may not be revised or was not to be.
     """
-    decision = replace(decision, text=clean(decision.text))
+    if (text := clean(decision.text)) != decision.text:
+        decision = replace(decision, text=text)
     if decision.is_note:
         name = note_id(decision.date, decision.ticker, decision.text)
-        decision = replace(decision, id=name)
-        same = next((entry for entry in group if entry.id == decision.id), None)
-        return (same, Stored.UNCHANGED) if same else (decision, Stored.RECORDED)
+        same = next((entry for entry in group if entry.id == name), None)
+        return (same, Stored.UNCHANGED) if same else (replace(decision, id=name), Stored.RECORDED)
     standing = [e for e in group if not e.recorded.is_note and e.agent == decision.agent]
     if not standing:
         return _free(decision, 0, taken), Stored.RECORDED
@@ -225,6 +225,8 @@ def place(
 def _free(decision: Decision, revision: int, taken: Callable[[str], bool]) -> Decision:
     while taken(name := entry_id(decision.date, decision.ticker, decision.agent, revision)):
         revision += 1
+    if (name, revision) == (decision.id, decision.revision):
+        return decision
     return replace(decision, id=name, revision=revision)
 
 

@@ -31,6 +31,7 @@ RESERVED = frozenset(
 TORN_LINE = f'{LEDGER_OPEN} {{"torn":true}} -->'
 _LINE = re.compile(rf"\s*{re.escape(LEDGER_OPEN)}\s*(\{{.*\}})\s*-->\s*\Z")
 _ID = re.compile(r"[0-9a-f]{12}\Z")
+_JSON = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), allow_nan=False)
 
 
 def is_ledger(line: str) -> bool:
@@ -56,7 +57,7 @@ def read_line(line: str) -> dict[str, Any]:
 
 def write_line(data: Mapping[str, Any]) -> str:
     """A ledger line: ASCII, and nothing in it that could end the comment."""
-    packed = json.dumps(data, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    packed = _JSON.encode(data)
     return f"{LEDGER_OPEN} {packed.replace('--', chr(92) + 'u002d' + chr(92) + 'u002d')} -->"
 
 

@@ -26,7 +26,7 @@ def choose(
         most: how many resolved entries may stay.
         horizons: in sessions.
     """
-    resolved = [number for _, number in index.order() if index.may_be_resolved(number)]
+    resolved = [number for number in index.order() if index.may_be_resolved(number)]
     excess = len(resolved) - most
     moved: set[int] = set()
     newest: dict[bytes, AbstractSet[int]] = {}
@@ -61,7 +61,7 @@ def _newest(index: Index, ticker: bytes, entry: Callable[[int], Entry | None]) -
     """
     kept: set[int] = set()
     cut, always = b"", 0
-    for known, number in reversed(index.order(ticker.decode())):
+    for known, number in index.newest_first(ticker.decode()):
         if always >= KEPT_PER_TICKER and known < cut:
             break
         found = entry(number)

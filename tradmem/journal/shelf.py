@@ -15,7 +15,8 @@ from typing import Self
 
 from tradmem.errors import LogError, UsageError
 from tradmem.journal import files
-from tradmem.journal.index import Index, open_to_read
+from tradmem.journal.blocks import open_to_read
+from tradmem.journal.index import Index
 from tradmem.model import Entry
 
 
@@ -42,6 +43,10 @@ class Shelf:
             self._process, self._threads, self._depth = os.getpid(), threading.RLock(), 0
         self.real = Path(os.path.realpath(self._absolute))
         self.log = Index(self.real)
+        self.archive_folder = self.real.parent / "archive"
+        # The log's name is in it, so that no other log beside it shares its archive.
+        self._archive_base = self.real.name.removesuffix(".md")
+        self._archive_name = re.compile(re.escape(self._archive_base) + r"-([0-9]{4})\.md")
         self._archives: dict[int, Index] = {}
         self._lock = files.Lock(self._beside(".lock"), of=self.path)
         self._has_folder = False
@@ -104,28 +109,22 @@ class Shelf:
 
     # Archives
 
-    @property
-    def archive_folder(self) -> Path:
-        """Where rotated entries go, one file a year."""
-        return self.real.parent / "archive"
-
     def archives(self) -> list[Index]:
         """The archives that are there, the newest year first."""
-        pattern = re.compile(re.escape(self._archive_base) + r"-([0-9]{4})\.md\Z")
         try:
             names = os.listdir(self.archive_folder)  # noqa: PTH208 - names are all we need
         except (FileNotFoundError, NotADirectoryError):
             return []
         except OSError as error:
             files.refuse("read", self.archive_folder, error)
-        years = sorted((int(m[1]) for name in names if (m := pattern.match(name))), reverse=True)
-        return [self.archive(year) for year in years]
+        found = filter(None, map(self._archive_name.fullmatch, names))
+        return [self.archive(year) for year in sorted((int(m[1]) for m in found), reverse=True)]
 
     def archive(self, year: int) -> Index:
         """The archive of a year, whether it is there or not."""
         index = self._archives.get(year)
         if index is None:  # not setdefault: this is asked for every memory that is looked at
-            path = os.path.realpath(self.archive_folder / self._archive_name(year))
+            path = os.path.realpath(self.archive_folder / f"{self._archive_base}-{year}.md")
             index = self._archives[year] = Index(Path(path), archived=True)
         return index
 
@@ -139,15 +138,7 @@ class Shelf:
             return str(self.path)
         beside = Path(os.path.realpath(self._absolute.parent)) == self.real.parent
         folder = self.path.parent / "archive" if beside else self.archive_folder
-        return str(folder / self._archive_name(self.year_of(index)))
-
-    @property
-    def _archive_base(self) -> str:
-        """The log's name, so that no other log beside it shares its archive."""
-        return self.real.name.removesuffix(".md")
-
-    def _archive_name(self, year: int) -> str:
-        return f"{self._archive_base}-{year}.md"
+        return str(folder / f"{self._archive_base}-{self.year_of(index)}.md")
 
 
 class Opened:

@@ -23,7 +23,8 @@ def clean(text: str) -> str:
     CRLF and CR become LF, white-space-only lines at either end go, NUL and lone
     surrogates become U+FFFD. Everything else stays to the letter.
     """
-    text = _NOT_TEXT.sub("\ufffd", text)
+    if "\0" in text or not text.isascii():
+        text = _NOT_TEXT.sub("\ufffd", text)
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     lines = text.split("\n")

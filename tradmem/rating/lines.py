@@ -39,7 +39,7 @@ _FOLD: dict[int, str | None] = {
     ord("_"): " ",
     0x2019: "'",
 }
-_CAMEL = re.compile(r"(?<=[a-z][a-z])(?=[A-Z][a-z])")
+_CAMEL = re.compile(r"[A-Z](?<=[a-z][a-z][A-Z])(?=[a-z])")  # starts with what is rare
 _LOOSE_QUOTE = re.compile(r"(?<!\w)'|'(?!\w)")
 _LATEX_ARROW = re.compile(r"\$?\\(?:long)?(?:right)?(?:arrow|to)\b\$?", re.IGNORECASE)
 _LATEX = re.compile(r"\\[A-Za-z]{2,12}(?=\W)")
@@ -69,12 +69,16 @@ def clean(line: str) -> str:
         line = html.unescape(line)
     if "\\" in line and (plain := _LATEX.sub(" ", _LATEX_ARROW.sub(" → ", line))) != line:
         line = re.sub(r"[{}$]", " ", plain)
-    line = _CAMEL.sub(" ", fold(line).translate(_FOLD))
-    return " ".join(_LOOSE_QUOTE.sub("", line).split())
+    line = _CAMEL.sub(r" \g<0>", fold(line).translate(_FOLD))
+    if "'" in line:
+        line = _LOOSE_QUOTE.sub("", line)
+    return " ".join(line.split())
 
 
 def _without_reasoning(text: str) -> str:
     """Cut reasoning out; an end without a start closes a block that began unseen."""
+    if not any(opening in text for opening in "<◁["):
+        return text
     kept: list[str] = []
     at, inside = 0, False
     for mark in _THOUGHT.finditer(text):
