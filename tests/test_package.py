@@ -15,7 +15,7 @@ PACKAGE = ROOT / "tradmem"
 # From left to right: nothing imports to its right; names in one set may import each other.
 ORDER = [
     {"errors"},
-    {"clock", "model_settings"},
+    {"arguments", "clock", "model_settings"},
     {"model"},
     {"rating", "stated"},
     {"journal", "market"},

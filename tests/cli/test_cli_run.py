@@ -178,7 +178,6 @@ def test_a_watchlist_is_a_file_of_tickers_and_adds_to_those_that_are_named(world
     result = run(world, "AAPL", "--watchlist", path)
     assert result.exit_code == 0
     assert [row[1] for row in rows(result, "Decided")] == ["AAPL", "NVDA", "SPY"]
-    assert run(world, env={"TRADMEM_WATCHLIST": str(path)}).exit_code == 0
     piped = run(world, "--watchlist", "-", input="SPY\n")
     assert "nothing to do: SPY decided already" in piped.stdout
 

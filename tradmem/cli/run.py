@@ -31,8 +31,6 @@ _DEMO = "demo"
 @click.option(
     "--watchlist",
     metavar="FILE",
-    envvar="TRADMEM_WATCHLIST",
-    show_envvar=True,
     help="A file of tickers, one a line; - reads them from standard input.",
 )
 @click.option("--date", metavar="DATE", help="Of the decisions; today at each exchange by default.")
