@@ -488,7 +488,7 @@ def test_an_argument_of_a_wrong_kind_is_refused_in_one_line(call):
 
 @pytest.mark.parametrize("wait", [float("nan"), float("inf"), -1, None, "5"])
 def test_a_wait_that_is_no_number_of_seconds_is_refused(wait):
-    with pytest.raises(UsageError, match="wait is .*; it is a number of seconds from 0 on"):
+    with pytest.raises(UsageError, match=r"wait is .+; it is a number of seconds from 0 on"):
         Memory(RamJournal()).resolve(wait=wait)
 
 

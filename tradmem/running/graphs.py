@@ -110,12 +110,14 @@ class Graph:
         return found
 
     async def _streamed(self, given: Any, config: Any) -> AsyncIterator[tuple[str, Any]]:
-        modes = ["values", "tasks"]
+        how: dict[str, Any] = {"stream_mode": ["values", "tasks"]}
+        if self.keeps:
+            how["durability"] = "sync"  # what is paid for is kept before the next node begins
         if self._is_async:
-            async for item in self._compiled.astream(given, config, stream_mode=modes):
+            async for item in self._compiled.astream(given, config, **how):
                 yield item
         else:
-            for item in self._compiled.stream(given, config, stream_mode=modes):
+            for item in self._compiled.stream(given, config, **how):
                 yield item
 
     async def _is_broken_off(self, config: Any) -> bool:

@@ -25,8 +25,8 @@ def read_watchlist(path: str | Path) -> tuple[str, ...]:
         data = sys.stdin.buffer.read() if str(path) == "-" else Path(path).read_bytes()
         text = data.decode("utf-8-sig")
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "it is no UTF-8 text"
-        raise UsageError(f"cannot read the watchlist {where}: {reason.lower()}") from error
+        reason = (getattr(error, "strerror", None) or "").lower() or "it is no UTF-8 text"
+        raise UsageError(f"cannot read the watchlist {where}: {reason}") from error
     found: dict[str, None] = {}
     for number, line in enumerate(text.splitlines(), 1):
         for word in _BETWEEN.split(line.partition("#")[0]):
