@@ -15,12 +15,14 @@ PACKAGE = ROOT / "tradmem"
 # From left to right: nothing imports to its right; names in one set may import each other.
 ORDER = [
     {"errors"},
-    {"arguments", "clock", "model_settings"},
-    {"model"},
+    {"arguments", "clock", "settings_file"},
+    {"model_settings"},
+    {"model", "page"},
     {"rating", "stated"},
     {"journal", "market"},
     {"lessons"},
     {"settings"},
+    {"configuration"},
     {"resolving", "rows", "governance", "filters", "searching"},
     {"history"},
     {"audit"},
@@ -52,7 +54,16 @@ THIRD_PARTY = {
     "running": {"langchain_core", "langgraph"},
     "demo": {"pandas"},
     "study": {"altair", "matplotlib", "numpy", "pandas", "vl_convert"},
-    "plugin": {"langchain_core", "langgraph", "mcp"},
+    "plugin": {
+        "anyio",
+        "langchain_core",
+        "langgraph",
+        "mcp",
+        "mcp_types",
+        "pydantic",
+        "starlette",
+        "uvicorn",
+    },
     "cli": {"click", "rich"},
 }
 HEAVY = ["pandas", "numpy", "langgraph", "openai", "yfinance"]
