@@ -1,0 +1,1 @@
+"""``merge``: two versions of a log into one."""
