@@ -16,10 +16,11 @@ from tradmem.clock import as_instant
 from tradmem.errors import UsageError
 from tradmem.exchange.flat import lost
 from tradmem.exchange.reading import Format, format_of
+from tradmem.exchange.taking import recorded_at
 from tradmem.exchange.writing import as_csv, as_jsonl, write_file, write_pages
 from tradmem.model import Entry
 
-_FORMATS = [kind for kind in Format if kind is not Format.LOG]
+_FORMATS = [str(kind) for kind in Format if kind is not Format.LOG]
 
 
 @click.command()
@@ -79,9 +80,10 @@ def _format(destination: str, path: Path) -> Format:
 
 
 def _entries(log: str, as_of: str | None, filters: dict[str, Any]) -> list[Entry]:
-    """Those that are wanted, each once, the oldest first."""
+    """Those that are wanted, each once, in the order in which they were recorded."""
     journal = open_journal(log)
     found = list({entry.id: entry for entry in reversed(journal.entries())}.values())[::-1]
+    found.sort(key=recorded_at)  # so that an import writes them as they stand here
     instant = as_instant(as_of, now())
     found = [entry.by(now()) for entry in found]
     if as_of is not None:

@@ -27,7 +27,10 @@ _GONE_WRONG = (Fate.KEPT_OUT, Fate.REFUSED)
 @click.command("import")
 @click.argument("paths", nargs=-1, required=True, metavar="FILE...")
 @click.option(
-    "--format", "kind", type=click.Choice(list(Format)), help="By default what each tells."
+    "--format",
+    "kind",
+    type=click.Choice([str(kind) for kind in Format]),
+    help="By default what each tells.",
 )
 @click.option(
     "--column",

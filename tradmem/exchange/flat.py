@@ -1,10 +1,10 @@
 """An entry as one flat row, and back as far as a row can tell.
 
 A row has the primary outcome and the standing lesson. What it cannot carry: outcomes of
-other horizons, corrections, acts such as forgetting with who did them and when, and what
-a later version stores beside.
+other horizons, corrections, and acts such as forgetting with who did them and when.
 """
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from datetime import date, datetime
@@ -13,9 +13,11 @@ from typing import Any
 from tradmem.clock import format_instant, parse_date, parse_instant
 from tradmem.errors import UsageError
 from tradmem.exchange.whole import Whole, check
+from tradmem.journal.ledger import RESERVED
 from tradmem.journal.tagline import UNRATED
 from tradmem.journal.text import clean
 from tradmem.model import MARKET, Act, Addition, Decision, Entry, Outcome, Rating, check_ticker
+from tradmem.rows import harmless
 
 _OUTCOME = tuple(field.name for field in fields(Outcome) if field.name not in ("flags", "extra"))
 COLUMNS = (
@@ -23,11 +25,11 @@ COLUMNS = (
     *("decided_at", "recorded_at", "decided_horizon", *_OUTCOME, "outcome_flags"),
     *("decision", "reflection", "note", "links", "tags", "reason", "recalled", "recalled_as_of"),
     *("cited", "valid_until", "hidden", "superseded_by", "edited", "archived", "decision_flags"),
+    "extra",
 )
 # What tells a row that we wrote from one of another program.
 OURS = frozenset({"id", "status", "decision", "decision_flags", "known_at"})
 _BETWEEN = {"tags": "; "}  # between the words of a list: of tags, which may hold blanks
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
 
 
 def row_of(entry: Entry) -> dict[str, Any]:
@@ -40,6 +42,7 @@ def row_of(entry: Entry) -> dict[str, Any]:
         "decided_horizon": recorded.horizon,
         "recalled_as_of": recorded.recalled_as_of,
         "decision_flags": recorded.flags,
+        "extra": json.dumps(dict(recorded.extra)) if recorded.extra else None,
         "outcome_flags": outcome.flags if outcome else (),
     }
     row |= {name: getattr(outcome, name) if outcome else None for name in _OUTCOME}
@@ -57,7 +60,6 @@ def lost(entry: Entry) -> tuple[str, ...]:
             "acts and remarks": any(
                 kind not in (Act.OUTCOME, Act.REFLECTION, Act.UNRESOLVABLE) for kind in acts
             ),
-            "further values": bool(entry.recorded.extra),
         }.items()
         if is_there
     )
@@ -94,6 +96,7 @@ def whole_of_row(row: Mapping[str, Any], now: datetime, where: str = "") -> Whol
         cited=read.words("cited"),
         valid_until=read.get("valid_until", _instant) if is_note else None,
         flags=read.words("decision_flags"),
+        extra=read.get("extra", _extra) or {},
     )
     check(recorded)
     return Whole(recorded, tuple(_additions(read, now)), where)
@@ -181,6 +184,13 @@ def _instant(value: Any) -> datetime:
     return value if isinstance(value, datetime) else parse_instant(value)
 
 
+def _extra(value: Any) -> dict[str, Any]:
+    found = json.loads(value)
+    if not isinstance(found, dict) or RESERVED & found.keys():
+        raise ValueError(value)
+    return found
+
+
 def _whole(value: Any) -> int:
     number = float(value)
     if number != int(number):
@@ -206,9 +216,4 @@ def as_text(name: str, value: Any) -> Any:
         return value.isoformat()
     if isinstance(value, tuple):
         value = _BETWEEN.get(name, " ").join(value)
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
-
-
-def of_text(value: str) -> str:
-    """A text as it was before :func:`as_text`."""
-    return value[1:] if value.startswith("'") and value[1:].startswith(FORMULA) else value
+    return harmless(value) if isinstance(value, str) else value

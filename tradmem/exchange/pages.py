@@ -30,7 +30,7 @@ def pages(entries: Sequence[Entry]) -> dict[str, str]:
         for name in entry.recalled:
             seen_by.setdefault(name, []).append(entry)
     groups: dict[str, list[Entry]] = {}
-    for entry in entries:
+    for entry in sorted(entries, key=lambda entry: entry.date):
         groups.setdefault(entry.ticker, []).append(entry)
     return {
         f"{page_name(ticker)}.md": "\n".join(_page(ticker, group, by_id, seen_by)) + "\n"

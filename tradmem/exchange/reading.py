@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from tradmem.errors import LogError, UsageError
-from tradmem.exchange.flat import COLUMNS, OURS, of_text, whole_of_row
+from tradmem.exchange.flat import COLUMNS, OURS, whole_of_row
 from tradmem.exchange.pages import is_page, read_page
 from tradmem.exchange.past import columns_of, past_decision
 from tradmem.exchange.taking import Fate, Taken, in_order
 from tradmem.exchange.whole import Whole, check_known, from_json
+from tradmem.rows import as_it_was
 
 RECORD = "record"  # where a line of JSON, or a row of Parquet, holds an entry whole
 _WIDEST = 10_000_000  # characters in a field of CSV
@@ -137,7 +138,7 @@ class Reader:
             row = dict(zip(header, values, strict=True))
             try:
                 if ours:
-                    plain = {name: of_text(row[name]) for name in COLUMNS if name in row}
+                    plain = {name: as_it_was(row[name]) for name in COLUMNS if name in row}
                     yield whole_of_row(plain, self.now, where)
                 else:
                     yield self._past(row, columns, where)

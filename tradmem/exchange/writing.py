@@ -28,7 +28,7 @@ _LISTS = frozenset(
 _FLAGS = frozenset({"hidden", "archived"})
 _TEXTS = frozenset(
     {"id", "ticker", "agent", "rating", "status", "verdict", "decision", "reflection", "note"}
-    | {"reason", "superseded_by", "benchmark", "basis", "source"}
+    | {"reason", "superseded_by", "extra", "benchmark", "basis", "source"}
 )
 
 
