@@ -54,7 +54,16 @@ THIRD_PARTY = {
     "agent": {"langgraph", "typing_extensions"},
     "demo": {"pandas"},
     "study": {"altair", "matplotlib", "numpy", "pandas", "vl_convert"},
-    "plugin": {"langchain_core", "langgraph", "mcp"},
+    "plugin": {
+        "anyio",
+        "langchain_core",
+        "langgraph",
+        "mcp",
+        "mcp_types",
+        "pydantic",
+        "starlette",
+        "uvicorn",
+    },
     "cli": {"click", "rich"},
 }
 HEAVY = ["pandas", "numpy", "langgraph", "openai", "yfinance"]

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from tradmem.journal.base import Journal
+from tradmem.lessons.holdout import Holdout
 from tradmem.lessons.parts import PartName
 from tradmem.lessons.rank import Ranking, recall_relevant
 from tradmem.lessons.readers import Readers
@@ -65,7 +66,15 @@ class Finder:
     def _readers(self) -> Readers:
         return Readers(self.journal)
 
-    def recall(self, ticker: str, as_of: datetime, query: str, *, explain: bool = False) -> Recall:
+    def recall(
+        self,
+        ticker: str,
+        as_of: datetime,
+        query: str,
+        *,
+        explain: bool = False,
+        holdout: Holdout | None = None,
+    ) -> Recall:
         """See :func:`tradmem.lessons.rank.recall_relevant`."""
         wanted = self.settings.weights[PartName.SEMANTIC] > 0
         return recall_relevant(
@@ -84,6 +93,7 @@ class Finder:
             cross_ticker=self.settings.cross_ticker,
             budget=self.settings.budget,
             explain=explain,
+            holdout=holdout,
         )
 
 

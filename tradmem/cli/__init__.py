@@ -4,6 +4,7 @@ from tradmem.cli.group import Group, Lazy
 
 _DAILY, _LOOK, _GOVERN, _TRY = "Every day", "Look and check", "Keep in order", "Try it"
 _MOVE = "In and out"
+_SERVE = "Serve others"
 
 # Each with the first sentence of its own help, so that `--help` loads none of them.
 COMMANDS = {
@@ -32,6 +33,7 @@ COMMANDS = {
     "supersede": Lazy("govern", "Let one entry stand in another one's place.", _GOVERN),
     "undo": Lazy("govern", "Take back the latest act on an entry.", _GOVERN),
     "consolidate": Lazy("govern", "Let one note stand for lessons that say the same.", _GOVERN),
+    "mcp": Lazy("mcp", "Serve memories to language models over MCP.", _SERVE),
 }
 
 cli = Group(
