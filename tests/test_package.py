@@ -31,7 +31,7 @@ ORDER = [
     {"policies"},
     {"model_policy"},
     {"agent"},
-    {"plugin", "study", "demo", "running"},
+    {"plugin", "study", "demo", "running", "exchange"},
     {"cli"},
     {"__main__"},
 ]
@@ -48,6 +48,7 @@ THIRD_PARTY = {
         "curl_cffi",
     },
     "lessons": {"filelock", "numpy", "openai", "httpx2", "rapidfuzz", "sentencex", "wordllama"},
+    "exchange": {"pyarrow"},
     "memory": {"pandas"},
     "settings": {"platformdirs"},
     "agent": {"langgraph", "typing_extensions"},
