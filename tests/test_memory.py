@@ -447,3 +447,12 @@ def test_a_rating_that_its_text_contradicts_is_kept_with_what_the_text_says(tmp_
     assert (mended.rating, conflict(mended)) == ("Sell", "")
     agreeing = memory.record("AMD", "2026-01-05", "**Rating**: Sell", rating="sell")
     assert (agreeing.warnings, agreeing.entry.recorded.extra) == ((), {})
+
+
+def test_a_clock_that_runs_stamps_a_decision_with_one_instant():
+    """Were it asked twice, a decision would be stored before it was made."""
+    times = (datetime(2026, 1, 5, 15, tzinfo=UTC) + timedelta(microseconds=n) for n in range(99))
+    memory = Memory(RamJournal(), clock=lambda: next(times))
+    entry = memory.record("NVDA", "2026-01-05", "Rating: Buy").entry
+    assert entry.decided_at == entry.recorded.recorded_at
+    assert memory.audit() == ()
