@@ -15,12 +15,14 @@ PACKAGE = ROOT / "tradmem"
 # From left to right: nothing imports to its right; names in one set may import each other.
 ORDER = [
     {"errors"},
-    {"clock", "model_settings"},
-    {"model"},
+    {"clock", "settings_file"},
+    {"model_settings"},
+    {"model", "page"},
     {"rating", "stated"},
     {"journal", "market"},
     {"lessons"},
     {"settings"},
+    {"configuration"},
     {"resolving", "rows", "governance", "filters", "searching"},
     {"history"},
     {"audit"},

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tradmem.lessons.openai import OpenAIReflector
     from tradmem.lessons.reflect import TemplateReflector
     from tradmem.lessons.track import TrackRecord
+    from tradmem.lessons.utility import LessonUtility
     from tradmem.market.frames import FilePrices, FramePrices
     from tradmem.memory import Memory
     from tradmem.model import (
@@ -54,6 +55,7 @@ _HOMES = {
     "lessons.openai": "OpenAIReflector",
     "lessons.reflect": "TemplateReflector",
     "lessons.track": "TrackRecord",
+    "lessons.utility": "LessonUtility",
     "market.frames": "FilePrices FramePrices",
     "memory": "Memory",
     "model": "Addition Decision Entry Outcome Problem Rating Status Verdict",
@@ -69,6 +71,7 @@ __all__ = [
     "Entry",
     "FilePrices",
     "FramePrices",
+    "LessonUtility",
     "LogBusy",
     "LogError",
     "LookAhead",

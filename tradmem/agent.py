@@ -75,6 +75,7 @@ class AgentState(TypedDict, total=False):
         notices: one line for whatever a person should hear of.
         past_context: what was recalled, for a prompt; empty when there is nothing.
         recalled: ids of what it shows.
+        withheld: ids that a hold-out kept from it; None where the settings have none.
         as_of: the instant that the recall and the brief look from, ISO, UTC.
         analysis: the brief as text.
         brief: its figures, see :meth:`tradmem.briefing.Brief.to_json`.
@@ -92,6 +93,7 @@ class AgentState(TypedDict, total=False):
     notices: list[str]
     past_context: str
     recalled: list[str]
+    withheld: list[str] | None
     as_of: str
     analysis: str
     brief: dict[str, Any]
@@ -123,7 +125,7 @@ def build_graph(
     graph = StateGraph(AgentState, input_schema=AgentInput)
     nodes: dict[str, Node] = {
         "resolve": resolve_node(memory),
-        "recall": recall_node(memory),
+        "recall": recall_node(memory, agent=agent),
         "analyse": analyse_node(memory),
         "decide": decide_node(memory, decide or default_policy()),
         "record": record_node(memory, agent=agent),

@@ -6,7 +6,7 @@ happened afterwards, in ``market``; what it teaches, in ``lessons``.
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from tradmem import governance
 from tradmem.audit import Finding, audit
 from tradmem.clock import AsOf, Clock, as_instant, parse_date, parse_instant, system_clock, utc
+from tradmem.configuration import load
 from tradmem.errors import UnknownEntry, UsageError
 from tradmem.filters import entry_test
 from tradmem.governance import Consolidation, Mandate, until
@@ -28,10 +29,12 @@ from tradmem.journal.markdown import MarkdownJournal
 from tradmem.journal.text import clean
 from tradmem.lessons.consolidate import LEAST
 from tradmem.lessons.filing import COMPARED
+from tradmem.lessons.holdout import Holdout, Lots, lots
 from tradmem.lessons.parts import Rank
 from tradmem.lessons.recall import Recall, recall
 from tradmem.lessons.reflect import Reflector, TemplateReflector
 from tradmem.lessons.track import TrackRecord, track
+from tradmem.lessons.utility import FALSE_DISCOVERY, LessonUtility, lesson_utility
 from tradmem.model import (
     MARKET,
     Act,
@@ -46,7 +49,7 @@ from tradmem.model import (
 from tradmem.resolving import Progress, ResolveReport, Run, filer_of
 from tradmem.rows import COLUMNS, as_row
 from tradmem.searching import Finder, accepting, search
-from tradmem.settings import DEFAULT_LOG, Settings, check_horizon
+from tradmem.settings import Settings, check_horizon, default_cache
 from tradmem.stated import RATING, conflict, stated_horizon
 
 if TYPE_CHECKING:
@@ -128,10 +131,12 @@ class Memory:
         """The memory in a log, which the first write makes.
 
         Args:
-            log: a path; by default what ``TRADMEM_LOG`` says, else ``logs/memory.md``.
+            log: a path; by default what ``TRADMEM_LOG`` or the settings file says, else
+                ``logs/memory.md``.
             prices: see :class:`Memory`.
             reflector: see :class:`Memory`.
-            settings: see :class:`Memory`.
+            settings: by default those of the settings file and the environment, see
+                :func:`tradmem.configuration.load`.
             clock: see :class:`Memory`.
         """
         around = _around.get()
@@ -143,12 +148,13 @@ class Memory:
                 settings=settings or around.settings,
                 clock=clock or around.clock,
             )
-        settings = settings or Settings()
-        path = log or os.environ.get("TRADMEM_LOG") or DEFAULT_LOG
-        if "://" in os.fspath(path):
+        if not log or settings is None:
+            said = load()
+            log, settings = log or said.log, settings or said.settings
+        if "://" in os.fspath(log):
             raise UsageError("a log is a file; databases cannot be opened yet")
         journal = MarkdownJournal(
-            path, max_resolved=settings.max_resolved, horizons=settings.horizons
+            log, max_resolved=settings.max_resolved, horizons=settings.horizons
         )
         clock = clock or system_clock
         return cls(journal, prices=prices, reflector=reflector, settings=settings, clock=clock)
@@ -177,7 +183,8 @@ class Memory:
             from tradmem.market.yahoo import YahooPrices  # noqa: PLC0415 - loads pandas
 
             source = YahooPrices(aliases=self.settings.aliases)
-            self._prices = CachedPrices(source, self.settings.cache, clock=self.clock)
+            folder = self.settings.cache or default_cache()
+            self._prices = CachedPrices(source, folder, clock=self.clock)
         return self._prices
 
     # Deciding
@@ -189,6 +196,7 @@ class Memory:
         *,
         rank: Rank | str | None = None,
         query: str | None = None,
+        agent: str = "",
         explain: bool = False,
     ) -> Recall:
         """What to put into the prompt of the next decision on a ticker.
@@ -201,6 +209,8 @@ class Memory:
                 query); what the settings say by default.
             query: what the decision is about, such as the day's brief; the plain rule takes
                 no notice of it.
+            agent: who is to decide; it matters only where the settings have a hold-out, whose
+                lots differ by agent.
             explain: whether to account for every memory that was looked at, in
                 ``explained``.
 
@@ -213,8 +223,11 @@ class Memory:
         if rank is not None and chosen is Rank.RELEVANT and query is None:
             raise UsageError("rank='relevant' needs a query; hand in what the decision is about")
         instant = self._decision_instant(ticker, as_of)[0]
+        holdout = self._holdout(ticker, as_of, instant, _agent(agent))
         if chosen is Rank.RELEVANT:
-            return self.finder.recall(ticker, instant, query or "", explain=explain)
+            return self.finder.recall(
+                ticker, instant, query or "", explain=explain, holdout=holdout
+            )
         return recall(
             self.journal,
             ticker,
@@ -223,6 +236,7 @@ class Memory:
             cross_ticker=self.settings.cross_ticker,
             budget=self.settings.budget,
             explain=explain,
+            holdout=holdout,
         )
 
     def record(
@@ -238,6 +252,7 @@ class Memory:
         recalled: Recall | Iterable[str] = (),
         recalled_as_of: datetime | str | None = None,
         cited: Iterable[str] = (),
+        withheld: Iterable[str] | None = None,
         on_conflict: OnConflict | str = OnConflict.KEEP,
         extra: Mapping[str, Any] | None = None,
     ) -> Recorded:
@@ -256,6 +271,8 @@ class Memory:
             recalled: what the decision saw: a :class:`Recall`, or ids.
             recalled_as_of: the instant that this recall used, where ids are handed in.
             cited: ids of the memories that it names.
+            withheld: ids that the settings' hold-out kept from it, where ids are handed in as
+                recalled; None where no lots were drawn.
             on_conflict: what to do if the date, ticker and agent stand with another text.
             extra: further JSON values to keep with it, such as the name of a model.
 
@@ -276,6 +293,7 @@ class Memory:
         said = _rating_of(text)
         rated = said if rating is None else _choice(Rating, rating, "rating")
         closes = self._entry_close(ticker, instant)
+        drawn = self._lots(recalled if isinstance(recalled, Recall) else _ids(recalled), withheld)
         flags = ("date_only",) * date_only + ("late",) * (now >= closes)
         decision = Decision(
             id=entry_id(day, ticker, agent),
@@ -287,9 +305,11 @@ class Memory:
             decided_at=instant,
             recorded_at=now,
             horizon=check_horizon(self.settings.horizons[0] if horizon is None else horizon),
-            recalled=recalled.ids if isinstance(recalled, Recall) else _ids(recalled),
+            recalled=drawn.recalled,
             recalled_as_of=_recalled_as_of(recalled, recalled_as_of),
             cited=_ids(cited),
+            withheld=drawn.withheld,
+            holdout=drawn.share,
             flags=flags,
             extra=_extra(text, said if said is not rated else None, extra or {}),
         )
@@ -708,22 +728,48 @@ class Memory:
                 those whose closes a person has to look at.
         """
         instant = as_instant(as_of, self._now())
-        names, makers = {check_ticker(ticker) for ticker in tickers}, set(agents)
-        first = Date.min if since is None else parse_date(since)
-        last = Date.max if until is None else parse_date(until)
-        entries = [
-            entry
-            for entry in self.entries(as_of=instant)
-            if first <= entry.date <= last
-            and (not names or entry.ticker in names)
-            and (not makers or entry.agent in makers)
-        ]
+        counts = _chosen(tickers, agents, since, until)
+        entries = list(filter(counts, self.entries(as_of=instant)))
         dues = ((entry.id, self.due(entry)) for entry in entries)
         pending = {name: "not_due" for name, due in dues if due and due > instant}
         for group, told in report.items() if report else ():
             if group in ("waiting", "suspect"):
                 pending[told.entry.id] = group
         return track(entries, default_horizon=self.settings.horizons[0], pending=pending)
+
+    def lesson_utility(
+        self,
+        as_of: AsOf = None,
+        *,
+        tickers: Iterable[str] = (),
+        agents: Iterable[str] = (),
+        since: Date | str | None = None,
+        until: Date | str | None = None,
+        horizon: int | None = None,
+        false_discovery: float = FALSE_DISCOVERY,
+    ) -> LessonUtility:
+        """What lessons were worth to the decisions that saw them, by tag, and how sure that is.
+
+        It takes decisions that were made with a hold-out, see ``Settings.holdout``.
+
+        Args:
+            as_of: see :meth:`track`, and for the next four; they choose decisions, not lessons.
+            tickers: only these; all by default.
+            agents: only these; all by default.
+            since: only decisions of this date or later.
+            until: only decisions of this date or earlier.
+            horizon: of the decisions, in sessions; that of most by default.
+            false_discovery: the share of wrong ones that is put up with among the tags found.
+
+        Raises:
+            UsageError: no such ticker, date or share.
+        """
+        return lesson_utility(
+            self.entries(as_of=as_instant(as_of, self._now())),
+            horizon=horizon,
+            false_discovery=false_discovery,
+            counts=_chosen(tickers, agents, since, until),
+        )
 
     def history(self, entry_id: str) -> tuple[Event, ...]:
         """Everything that ever happened to an entry, in order, with its instants and actors.
@@ -775,6 +821,28 @@ class Memory:
 
         return decision_instant(ticker, as_of, now, self.settings.aliases)
 
+    def _holdout(self, ticker: str, as_of: AsOf, instant: datetime, agent: str) -> Holdout | None:
+        """The lots of one decision; None where the settings have none drawn."""
+        share = self.settings.holdout
+        if not share:
+            return None
+        if isinstance(as_of, str) and len(as_of) == len("2026-01-05"):
+            as_of = parse_date(as_of)
+        day = as_of if isinstance(as_of, Date) and not isinstance(as_of, datetime) else None
+        if day is None:
+            from tradmem.market.calendars import today  # noqa: PLC0415 - loads calendars
+
+            day = today(ticker, instant, self.settings.aliases)
+        salt = self.settings.holdout_salt
+        return Holdout(share=share, ticker=ticker, date=day, agent=agent, salt=salt)
+
+    def _lots(self, seen: "Recall | tuple[str, ...]", withheld: Iterable[str] | None) -> Lots:
+        """What a decision keeps of what it saw, and of the lots that were drawn for it."""
+        if isinstance(seen, Recall):
+            return lots(seen.ids, (entry.id for entry in seen.withheld), seen.holdout)
+        share = 0.0 if withheld is None else self.settings.holdout
+        return lots(seen, _ids(withheld or ()), share)
+
     def _entry_close(self, ticker: str, decided_at: datetime) -> datetime:
         """When the session at whose close a decision enters has closed."""
         from tradmem.market.calendars import calendar_of  # noqa: PLC0415 - loads calendars
@@ -792,6 +860,24 @@ class Memory:
             return self._decision_instant(entry.ticker, entry.date)[0]
         except UsageError:  # dated later than today
             return entry.recorded.known_at
+
+
+def _chosen(
+    tickers: Iterable[str],
+    agents: Iterable[str],
+    since: Date | str | None,
+    until: Date | str | None,
+) -> Callable[[Entry], bool]:
+    """Whether a decision is of some tickers, agents and dates; of all where none are named."""
+    tickers, agents = ([one] if isinstance(one, str) else one for one in (tickers, agents))
+    names, makers = {check_ticker(ticker) for ticker in tickers}, set(agents)
+    first = Date.min if since is None else parse_date(since)
+    last = Date.max if until is None else parse_date(until)
+    return lambda entry: (
+        first <= entry.date <= last
+        and (not names or entry.ticker in names)
+        and (not makers or entry.agent in makers)
+    )
 
 
 def _ticker(name: str | None) -> str | None:

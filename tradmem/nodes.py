@@ -7,7 +7,8 @@ plain strings and lists, which every checkpointer can store. The instant of ever
 is the memory's clock.
 
 A state that names its keys beforehand (a ``TypedDict``) has to name those that are used
-here, ``recalled`` and ``as_of`` among them: by them the decision remembers what it saw.
+here, ``recalled`` and ``as_of`` among them: by them the decision remembers what it saw, and by
+``withheld`` what a hold-out kept from it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -84,6 +85,8 @@ def recall_node(
     past_context: str = "past_context",
     recalled: str = "recalled",
     as_of: str = "as_of",
+    withheld: str = "withheld",
+    agent: str = "",
 ) -> Node:
     """A node that recalls what was known before a decision.
 
@@ -96,16 +99,21 @@ def recall_node(
         past_context: gets the text for the prompt.
         recalled: gets the ids of what the text shows.
         as_of: gets the instant that was used, as ISO text.
+        withheld: gets the ids that the settings' hold-out kept from the text; None where the
+            settings have none.
+        agent: who decides, as the record node says it.
     """
 
     def recall(state: State) -> dict[str, Any]:
         given = state.get(date)
         about = None if query is None else state.get(query)
-        seen = memory.recall(state[ticker], parse_date(given) if given else None, query=about)
+        day = parse_date(given) if given else None
+        seen = memory.recall(state[ticker], day, query=about, agent=agent)
         return {
             past_context: seen.text,
             recalled: list(seen.ids),
             as_of: format_instant(seen.as_of),
+            withheld: [entry.id for entry in seen.withheld] if seen.holdout else None,
         }
 
     return recall
@@ -121,6 +129,7 @@ def record_node(
     recalled: str = "recalled",
     as_of: str = "as_of",
     cited: str = "cited",
+    withheld: str = "withheld",
     extra: str = "decision_extra",
     entry_id: str = "entry_id",
     status: str = "status",
@@ -140,6 +149,7 @@ def record_node(
         recalled: of the ids that the recall node put there.
         as_of: of the instant that it put there.
         cited: of the ids that the decision names.
+        withheld: of the ids that the recall node's hold-out kept from it.
         extra: of further JSON values to keep with it, such as the name of a model.
         entry_id: gets the id of the entry that stands.
         status: gets ``recorded``, ``unchanged``, ``kept`` or ``revised``.
@@ -162,6 +172,7 @@ def record_node(
             recalled=state.get(recalled) or (),
             recalled_as_of=instant,
             cited=state.get(cited) or (),
+            withheld=state.get(withheld),
             on_conflict=on_conflict,
             extra=state.get(extra) or {},
         )

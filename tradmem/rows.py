@@ -9,7 +9,7 @@ from tradmem.model import Entry, Outcome
 
 _ENTRY = (
     *("id", "date", "ticker", "agent", "revision", "rating", "status", "decision"),
-    *("outcome", "outcomes", "verdict", "reflection", "note", "recalled", "cited"),
+    *("outcome", "outcomes", "verdict", "reflection", "note", "recalled", "cited", "withheld"),
     *("links", "tags", "decided_at", "known_on", "archived", "reason", "hidden", "edited"),
     *("superseded_by", "valid_until"),
 )
