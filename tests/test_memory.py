@@ -496,3 +496,12 @@ def test_a_decision_that_saw_nothing_may_say_so_with_none():
     memory = Memory(RamJournal())
     done = memory.record("NVDA", "2026-01-05", "x", recalled=None, cited=None)
     assert (done.entry.recalled, done.entry.cited) == ((), ())
+
+
+def test_a_clock_that_runs_stamps_a_decision_with_one_instant():
+    """Were it asked twice, a decision would be stored before it was made."""
+    times = (datetime(2026, 1, 5, 15, tzinfo=UTC) + timedelta(microseconds=n) for n in range(99))
+    memory = Memory(RamJournal(), clock=lambda: next(times))
+    entry = memory.record("NVDA", "2026-01-05", "Rating: Buy").entry
+    assert entry.decided_at == entry.recorded.recorded_at
+    assert memory.audit() == ()

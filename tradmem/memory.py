@@ -286,7 +286,7 @@ class Memory:
         """
         ticker, day, now = check_ticker(ticker), parse_date(date), self._now()
         check_text(text, "the text of a decision")
-        instant, date_only = self._decision_instant(ticker, day)
+        instant, date_only = self._decision_instant(ticker, day, now)
         if decided_at is not None:
             given = parse_instant(decided_at) if isinstance(decided_at, str) else utc(decided_at)
             if given > now:
@@ -812,9 +812,11 @@ class Memory:
             raise UnknownEntry(f"no entry has the id {entry_id}{short}; `tradmem log` lists them")
         return entry
 
-    def _decision_instant(self, ticker: str, as_of: AsOf) -> tuple[datetime, bool]:
+    def _decision_instant(
+        self, ticker: str, as_of: AsOf, now: datetime | None = None
+    ) -> tuple[datetime, bool]:
         """What an instant or a bare date means for a decision, and whether only a date is known."""
-        now = self._now()
+        now = now or self._now()
         if isinstance(as_of, str):
             as_of = parse_instant(as_of) if "T" in as_of or ":" in as_of else parse_date(as_of)
         if as_of is None or isinstance(as_of, datetime):
