@@ -15,12 +15,14 @@ PACKAGE = ROOT / "tradmem"
 # From left to right: nothing imports to its right; names in one set may import each other.
 ORDER = [
     {"errors"},
-    {"clock", "model_settings"},
-    {"model"},
+    {"clock", "settings_file"},
+    {"model_settings"},
+    {"model", "page"},
     {"rating", "stated"},
     {"journal", "market"},
     {"lessons"},
     {"settings"},
+    {"configuration"},
     {"resolving", "rows", "governance", "filters", "searching"},
     {"history"},
     {"audit"},
@@ -51,7 +53,16 @@ THIRD_PARTY = {
     "agent": {"langgraph", "typing_extensions"},
     "demo": {"pandas"},
     "study": {"altair", "matplotlib", "numpy", "pandas", "vl_convert"},
-    "plugin": {"langchain_core", "langgraph", "mcp"},
+    "plugin": {
+        "anyio",
+        "langchain_core",
+        "langgraph",
+        "mcp",
+        "mcp_types",
+        "pydantic",
+        "starlette",
+        "uvicorn",
+    },
     "cli": {"click", "rich"},
 }
 HEAVY = ["pandas", "numpy", "langgraph", "openai", "yfinance"]

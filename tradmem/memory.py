@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from tradmem import governance
 from tradmem.audit import Finding, audit
 from tradmem.clock import AsOf, Clock, as_instant, parse_date, parse_instant, system_clock, utc
+from tradmem.configuration import load
 from tradmem.errors import UnknownEntry, UsageError
 from tradmem.filters import entry_test
 from tradmem.governance import Consolidation, Mandate, until
@@ -48,7 +49,7 @@ from tradmem.model import (
 from tradmem.resolving import Progress, ResolveReport, Run, filer_of
 from tradmem.rows import COLUMNS, as_row
 from tradmem.searching import Finder, accepting, search
-from tradmem.settings import DEFAULT_LOG, Settings, check_horizon
+from tradmem.settings import Settings, check_horizon, default_cache
 from tradmem.stated import RATING, conflict, stated_horizon
 
 if TYPE_CHECKING:
@@ -130,10 +131,12 @@ class Memory:
         """The memory in a log, which the first write makes.
 
         Args:
-            log: a path; by default what ``TRADMEM_LOG`` says, else ``logs/memory.md``.
+            log: a path; by default what ``TRADMEM_LOG`` or the settings file says, else
+                ``logs/memory.md``.
             prices: see :class:`Memory`.
             reflector: see :class:`Memory`.
-            settings: see :class:`Memory`.
+            settings: by default those of the settings file and the environment, see
+                :func:`tradmem.configuration.load`.
             clock: see :class:`Memory`.
         """
         around = _around.get()
@@ -145,12 +148,13 @@ class Memory:
                 settings=settings or around.settings,
                 clock=clock or around.clock,
             )
-        settings = settings or Settings()
-        path = log or os.environ.get("TRADMEM_LOG") or DEFAULT_LOG
-        if "://" in os.fspath(path):
+        if not log or settings is None:
+            said = load()
+            log, settings = log or said.log, settings or said.settings
+        if "://" in os.fspath(log):
             raise UsageError("a log is a file; databases cannot be opened yet")
         journal = MarkdownJournal(
-            path, max_resolved=settings.max_resolved, horizons=settings.horizons
+            log, max_resolved=settings.max_resolved, horizons=settings.horizons
         )
         clock = clock or system_clock
         return cls(journal, prices=prices, reflector=reflector, settings=settings, clock=clock)
@@ -179,7 +183,8 @@ class Memory:
             from tradmem.market.yahoo import YahooPrices  # noqa: PLC0415 - loads pandas
 
             source = YahooPrices(aliases=self.settings.aliases)
-            self._prices = CachedPrices(source, self.settings.cache, clock=self.clock)
+            folder = self.settings.cache or default_cache()
+            self._prices = CachedPrices(source, folder, clock=self.clock)
         return self._prices
 
     # Deciding
@@ -338,6 +343,7 @@ class Memory:
         ticker: str | None = None,
         date: Date | str | None = None,
         valid_until: datetime | Date | str | None = None,
+        extra: Mapping[str, Any] | None = None,
     ) -> Recorded:
         """Store a lesson or a remark as it stands; recall shows it from now on.
 
@@ -347,9 +353,11 @@ class Memory:
             date: the date that it carries; today by default.
             valid_until: an instant, or a date, which means its last instant, UTC, from
                 which on recall leaves it out; by default it stays.
+            extra: further JSON values to keep with it, such as who wrote it.
 
         Raises:
-            UsageError: no such ticker or date, an empty text, or an end that has passed.
+            UsageError: no such ticker or date, an empty text, an end that has passed, or an
+                extra that is no JSON.
             LogError: it could not be stored.
         """
         now = self._now()
@@ -370,9 +378,8 @@ class Memory:
             text=text,
             is_note=True,
             recorded_at=now,
-            extra=filer_of(self.journal, now, COMPARED).file_note(
-                body, name, note_id(day, name, body)
-            ),
+            extra=_checked(extra or {})
+            | filer_of(self.journal, now, COMPARED).file_note(body, name, note_id(day, name, body)),
             valid_until=end,
         )
         entry, stored = self.journal.append(decision)
@@ -899,7 +906,15 @@ def _extra(text: str, said: Rating | None, given: Mapping[str, Any]) -> dict[str
         UsageError: what was given is no JSON, or has a name that the ledger uses itself.
     """
     stated = {"stated_horizon": stated_horizon(text), RATING: said and said.value}
-    out = {name: value for name, value in stated.items() if value is not None}
+    return {name: value for name, value in stated.items() if value is not None} | _checked(given)
+
+
+def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What is kept beside a decision or a note, as it was given.
+
+    Raises:
+        UsageError: it is no JSON, or has a name that the ledger uses itself.
+    """
     for name, value in given.items():
         if name in RESERVED:
             raise UsageError(f"extra cannot hold {name!r}, a name that every entry has itself")
@@ -907,7 +922,7 @@ def _extra(text: str, said: Rating | None, given: Mapping[str, Any]) -> dict[str
             json.dumps({name: value}, allow_nan=False)
         except (TypeError, ValueError) as error:
             raise UsageError(f"extra holds {name!r}, which is no JSON value: {error}") from error
-    return out | dict(given)
+    return dict(given)
 
 
 def _rating_of(text: str) -> Rating | None:

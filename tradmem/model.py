@@ -389,6 +389,12 @@ class Entry:
     edited: tuple[str, ...] = ()
     archived: bool = False
 
+    def _repr_markdown_(self) -> str:
+        """What a notebook shows."""
+        from tradmem.page import entry_page  # noqa: PLC0415 - it needs this module
+
+        return entry_page(self)
+
     @property
     def hidden(self) -> bool:
         """Whether recall leaves it out: forgotten, superseded or expired."""

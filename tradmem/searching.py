@@ -55,7 +55,7 @@ class Finder:
         Raises:
             UsageError: the settings name embeddings that are not to be had.
         """
-        embedder = self.embedder or _embedder(self.settings.embeddings)
+        embedder = self.embedder or _embedder(self.settings)
         if embedder is None:
             return None
         from tradmem.lessons.vectors import VectorIndex  # noqa: PLC0415 - loads numpy
@@ -97,8 +97,9 @@ class Finder:
         )
 
 
-def _embedder(name: str) -> "Embedder | None":
-    """The embedder of a name; None for none, or where it is not installed and need not be."""
+def _embedder(settings: Settings) -> "Embedder | None":
+    """The embedder that is named; None for none, or where it is not installed and need not be."""
+    name = settings.embeddings
     if name == Embeddings.NONE or (name == Embeddings.AUTO and find_spec("wordllama") is None):
         return None
     from tradmem.lessons.embed import (  # noqa: PLC0415 - loads numpy
@@ -106,7 +107,9 @@ def _embedder(name: str) -> "Embedder | None":
         WordLlamaEmbedder,
     )
 
-    return OpenAIEmbedder() if name == Embeddings.OPENAI else WordLlamaEmbedder()
+    if name == Embeddings.OPENAI:
+        return OpenAIEmbedder(model=settings.embedding_model or None)
+    return WordLlamaEmbedder()
 
 
 class Found(NamedTuple):

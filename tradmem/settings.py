@@ -71,8 +71,10 @@ class Settings:
         related: memories that a reflector may see beside a decision.
         vectors: the folder in which vectors are kept that cost something; None for one
             below ``TRADMEM_CACHE``, else in the user's own folder for caches.
-        cache: the folder in which closes from Yahoo are kept; by default ``TRADMEM_CACHE``,
+        cache: the folder in which closes from Yahoo are kept; None for ``TRADMEM_CACHE``,
             else the user's own folder for caches.
+        embedding_model: the name of the model where embeddings are ``openai``; empty for what
+            ``TRADMEM_EMBEDDING_MODEL`` says.
 
     Raises:
         UsageError: a value cannot be.
@@ -93,7 +95,8 @@ class Settings:
     holdout: float = 0.0
     holdout_salt: str = ""
     related: int = 10
-    cache: Path = field(default_factory=default_cache)
+    cache: Path | None = None
+    embedding_model: str = ""
 
     def __post_init__(self) -> None:
         if not self.horizons:

@@ -1,6 +1,7 @@
 """What the options name: the journal, the memory, prices and the reflector."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,9 +10,10 @@ import click
 
 from tradmem.cli.output import say
 from tradmem.clock import Clock, system_clock, utc
+from tradmem.configuration import NO_BENCHMARK, Configuration, load
 from tradmem.errors import PriceError, PriceFault, UsageError
 from tradmem.journal.markdown import MarkdownJournal
-from tradmem.settings import DEFAULT_LOG, Settings
+from tradmem.settings import DEFAULT_LOG
 
 if TYPE_CHECKING:
     from tradmem.lessons.exchanges import Exchanges
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 _NO_BENCHMARK = "none"
 _DEMO = "demo"
+_CONFIGURATION = "tradmem.configuration"  # the key of the context's ``meta`` that keeps it
 
 
 def clock() -> Clock:
@@ -34,6 +37,18 @@ def now() -> datetime:
     return utc(clock()())
 
 
+def configuration() -> Configuration:
+    """What the settings file and the environment say; read once in a run.
+
+    Raises:
+        UsageError: they say something that cannot be.
+    """
+    meta = click.get_current_context().find_root().meta
+    found: Configuration = meta.setdefault(_CONFIGURATION, None) or load()
+    meta[_CONFIGURATION] = found
+    return found
+
+
 def open_journal(log: str) -> MarkdownJournal:
     """The journal in a log, to read.
 
@@ -42,7 +57,10 @@ def open_journal(log: str) -> MarkdownJournal:
     """
     if "://" in log:
         raise UsageError("a log is a file; databases cannot be opened yet")
-    return MarkdownJournal(log or DEFAULT_LOG)
+    settings = configuration().settings
+    return MarkdownJournal(
+        log or DEFAULT_LOG, max_resolved=settings.max_resolved, horizons=settings.horizons
+    )
 
 
 def open_memory(
@@ -73,7 +91,9 @@ def open_memory(
         from tradmem.demo import BENCHMARK
 
         benchmark = BENCHMARK
-    settings = Settings(benchmark=_benchmark(benchmark))
+    settings = configuration().settings
+    if benchmark:
+        settings = replace(settings, benchmark=_benchmark(benchmark))
     return Memory.open(
         log or DEFAULT_LOG,
         prices=open_prices(prices),
@@ -168,11 +188,9 @@ class Closed:
         }
 
 
-def _benchmark(name: str | None) -> str | Mapping[str, str | None] | None:
-    if not name:
-        return None
+def _benchmark(name: str) -> str | Mapping[str, str | None]:
     if name.lower() == _NO_BENCHMARK:
-        return {"*": None}
+        return NO_BENCHMARK
     from tradmem.model import check_ticker
 
     return check_ticker(name)

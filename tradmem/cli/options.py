@@ -1,6 +1,7 @@
 """Options that several commands share, one decorator each."""
 
 import re
+from collections.abc import Callable
 from datetime import date, timedelta
 
 import click
@@ -8,18 +9,30 @@ import click
 from tradmem.clock import parse_date
 from tradmem.settings import DEFAULT_LOG
 
+
+def _set(key: str) -> Callable[[], str]:
+    """What the settings file says of a key, asked when an option is not given."""
+
+    def look() -> str:
+        from tradmem.cli.opening import configuration
+
+        return str(getattr(configuration(), key))
+
+    return look
+
+
 log = click.option(
     "--log",
     metavar="PATH",
     envvar="TRADMEM_LOG",
     show_envvar=True,
-    default=DEFAULT_LOG,
-    show_default=True,
+    default=_set("log"),
+    show_default=DEFAULT_LOG,
     help="The log file.",
 )
 
 
-def _login() -> str:
+def login() -> str:
     """Who is logged in; empty where the system does not know."""
     from getpass import getuser
 
@@ -37,7 +50,7 @@ actor = click.option(
     metavar="NAME",
     envvar="TRADMEM_ACTOR",
     show_envvar=True,
-    default=_login,
+    default=lambda: _set("actor")() or login(),
     show_default="your login name",
     help="Who asks for it; kept with the entry.",
 )
@@ -53,8 +66,8 @@ prices = click.option(
     metavar="SOURCE",
     envvar="TRADMEM_PRICES",
     show_envvar=True,
-    default="yahoo",
-    show_default=True,
+    default=_set("prices"),
+    show_default="yahoo",
     help="Where closes come from: yahoo, demo, or a .csv, .csv.gz or .parquet file.",
 )
 reflector = click.option(
@@ -62,8 +75,8 @@ reflector = click.option(
     type=click.Choice(["auto", "openai", "template"]),
     envvar="TRADMEM_REFLECTOR",
     show_envvar=True,
-    default="auto",
-    show_default=True,
+    default=_set("reflector"),
+    show_default="auto",
     help="Who writes the lessons; auto asks a model where a key or a server is set.",
 )
 benchmark = click.option(

@@ -2,13 +2,13 @@
 
 import threading
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import date as Date  # noqa: N812 - `date` is the name of a field elsewhere
 from datetime import datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tradmem.errors import LogBusy, UnknownEntry
 from tradmem.journal.base import (
@@ -27,9 +27,6 @@ from tradmem.journal.tally import SILENT, Tally, judgements
 from tradmem.journal.text import clean
 from tradmem.journal.verdicts import Counts
 from tradmem.model import Addition, Decision, Entry, Problem, Status
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 class RamJournal:
@@ -195,9 +192,9 @@ class RamJournal:
             entry, newest_revisions(self._entries[number] for number in numbers)
         )
 
-    def order(self, ticker: str = "") -> Sequence[tuple[bytes, int]]:
+    def newest_first(self, ticker: str = "") -> Iterator[tuple[bytes, int]]:
         """See :class:`~tradmem.journal.selection.Ordered`."""
-        return self._orders.get(ticker, ())
+        return reversed(self._orders.get(ticker, ()))
 
     def date_of(self, number: int) -> bytes:
         """See :class:`~tradmem.journal.selection.Ordered`."""
@@ -250,7 +247,7 @@ class RamJournal:
         return self._resolve_alone(timeout)
 
     @contextmanager
-    def _resolve_alone(self, timeout: float) -> "Iterator[None]":
+    def _resolve_alone(self, timeout: float) -> Iterator[None]:
         if not self._resolver.acquire(timeout=timeout):
             raise LogBusy("this journal is being resolved by another thread; try again later")
         try:

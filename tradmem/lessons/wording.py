@@ -93,7 +93,7 @@ def written(shown: Sequence[Shown], frame: Frame) -> str:
     if frame.track:
         parts.append(frame.track)
     if same:
-        parts += [f"On {frame.ticker}, {frame.order}:", *same]
+        parts += [f"On {_called(frame.ticker)}, {frame.order}:", *same]
     if others:
         parts += [f"On other tickers, {frame.order}:", *others]
     return "\n\n".join([f"{_OPEN}\n{parts[0]}", *parts[1:]]) + f"\n{_CLOSE}\n"
@@ -122,8 +122,7 @@ def _head(entry: Entry, as_of: datetime) -> str:
     known_at = entry.known_at or as_of
     age = (as_of - known_at).days
     ago = "today" if age < 1 else "1 day ago" if age == 1 else f"{age} days ago"
-    ticker = "the market" if entry.ticker == MARKET else entry.ticker
-    outcome = entry.outcome
+    ticker, outcome = _called(entry.ticker), entry.outcome
     if outcome is None:
         return f"{entry.date} {ticker}, noted {ago}"
     alpha = f", alpha {percent(outcome.alpha)}" if outcome.alpha is not None else ""
@@ -133,6 +132,10 @@ def _head(entry: Entry, as_of: datetime) -> str:
         f"{entry.date} {ticker} {entry.rating or UNRATED}{verdict}, "
         f"{percent(outcome.raw_return)} in {outcome.sessions} sessions{alpha}{against}, known {ago}"
     )
+
+
+def _called(ticker: str) -> str:
+    return "the market" if ticker == MARKET else ticker
 
 
 def _guard(text: str) -> str:
