@@ -12,6 +12,7 @@ from tradmem import (
     LogBusy,
     MarkdownJournal,
     Memory,
+    PostgresJournal,
     RamJournal,
     Settings,
     Status,
@@ -59,9 +60,13 @@ def two_weeks(nvda: float = 106.0) -> FramePrices:
     )
 
 
-@pytest.fixture(params=["markdown", "ram"])
+@pytest.fixture(params=["markdown", "ram", "postgres"])
 def journal(request, tmp_path):
-    return MarkdownJournal(tmp_path / "memory.md") if request.param == "markdown" else RamJournal()
+    if request.param == "postgres":
+        with PostgresJournal(request.getfixturevalue("postgres_log")) as found:
+            yield found
+        return
+    yield MarkdownJournal(tmp_path / "memory.md") if request.param == "markdown" else RamJournal()
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
