@@ -10,7 +10,7 @@ import click
 from tradmem.cli import options
 from tradmem.cli.group import DONE, FAILED
 from tradmem.cli.layout import Cell, one_line
-from tradmem.cli.opening import configuration, now, open_journal
+from tradmem.cli.opening import configuration, is_same, now, open_journal
 from tradmem.cli.output import write, write_json
 from tradmem.cli.words import bold, dim, styled
 from tradmem.errors import UsageError
@@ -76,7 +76,7 @@ def import_(
     journal = open_journal(log)
     found: list[Taken] = []
     for path in paths:
-        if journal.path.exists() and Path(path).exists() and journal.path.samefile(path):
+        if is_same(log, Path(path)):
             raise UsageError(f"{path} is the log itself; name another file")
         items = list(reader.read(Path(path), Format(kind) if kind else None))
         found += _taken(journal, items, dry_run=dry_run)
