@@ -15,7 +15,7 @@ PACKAGE = ROOT / "tradmem"
 # From left to right: nothing imports to its right; names in one set may import each other.
 ORDER = [
     {"errors"},
-    {"clock", "settings_file"},
+    {"arguments", "clock", "settings_file"},
     {"model_settings"},
     {"model", "page"},
     {"rating", "stated"},
@@ -31,7 +31,7 @@ ORDER = [
     {"policies"},
     {"model_policy"},
     {"agent"},
-    {"plugin", "study", "demo"},
+    {"plugin", "study", "demo", "running", "exchange"},
     {"cli"},
     {"__main__"},
 ]
@@ -48,9 +48,11 @@ THIRD_PARTY = {
         "curl_cffi",
     },
     "lessons": {"filelock", "numpy", "openai", "httpx2", "rapidfuzz", "sentencex", "wordllama"},
+    "exchange": {"pyarrow"},
     "memory": {"pandas"},
     "settings": {"platformdirs"},
     "agent": {"langgraph", "typing_extensions"},
+    "running": {"langchain_core", "langgraph"},
     "demo": {"pandas"},
     "study": {"altair", "matplotlib", "numpy", "pandas", "vl_convert"},
     "plugin": {

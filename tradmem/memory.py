@@ -16,6 +16,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tradmem import governance
+from tradmem.arguments import check_list, check_seconds, check_text
 from tradmem.audit import Finding, audit
 from tradmem.clock import AsOf, Clock, as_instant, parse_date, parse_instant, system_clock, utc
 from tradmem.configuration import load
@@ -220,6 +221,8 @@ class Memory:
         chosen = _choice(Rank, self.settings.rank if rank is None else rank, "rank")
         if rank is not None and chosen is Rank.RELEVANT and query is None:
             raise UsageError("rank='relevant' needs a query; hand in what the decision is about")
+        if query is not None:
+            check_text(query, "query")
         instant = self._decision_instant(ticker, as_of)[0]
         holdout = self._holdout(ticker, as_of, instant, _agent(agent))
         if chosen is Rank.RELEVANT:
@@ -280,9 +283,8 @@ class Memory:
             LogError: it could not be stored; nothing was written.
         """
         ticker, day, now = check_ticker(ticker), parse_date(date), self._now()
-        if not isinstance(text, str):
-            raise UsageError(f"the text of a decision is a string, not {type(text).__name__}")
-        instant, date_only = self._decision_instant(ticker, day)
+        check_text(text, "the text of a decision")
+        instant, date_only = self._decision_instant(ticker, day, now)
         if decided_at is not None:
             given = parse_instant(decided_at) if isinstance(decided_at, str) else utc(decided_at)
             if given > now:
@@ -360,6 +362,7 @@ class Memory:
         """
         now = self._now()
         name = MARKET if ticker in (None, MARKET) else check_ticker(str(ticker))
+        check_text(text, "the text of a note")
         body = clean(text)
         if not text.strip():
             raise UsageError("the note is empty; write what to remember")
@@ -556,9 +559,10 @@ class Memory:
         """
         started = self._now()
         instant = as_instant(as_of, started)
-        tickers = [tickers] if isinstance(tickers, str) else tickers
-        only = None if tickers is None else {check_ticker(ticker) for ticker in tickers}
-        accepted = {self._entry(name).id for name in accept}
+        names = check_list(tickers, "tickers")
+        only = None if tickers is None else {check_ticker(ticker) for ticker in names}
+        accepted = {self._entry(name).id for name in check_list(accept, "accept")}
+        wait = check_seconds(wait, "wait")
         run = self._run(started, progress)
 
         def wanted(entries: Iterable[Entry]) -> list[Entry]:
@@ -668,7 +672,7 @@ class Memory:
         Raises:
             UsageError: several ids begin so.
         """
-        entry = self.journal.get(entry_id)
+        entry = self.journal.get(check_text(entry_id, "the id of an entry"))
         if entry is None and len(entry_id) >= _SHORTEST_PREFIX:
             found = {e.id: e for e in self.journal.entries() if e.id.startswith(entry_id)}
             if len(found) > 1:
@@ -740,7 +744,7 @@ class Memory:
         Raises:
             UsageError: no such ticker or date, or a filter that cannot be.
         """
-        now, test = self._now(), entry_test(where)
+        now, test, query = self._now(), entry_test(where), check_text(query, "query")
         found = search(
             self.finder.index,
             query,
@@ -858,16 +862,18 @@ class Memory:
             raise UnknownEntry(f"no entry has the id {entry_id}{short}; `tradmem log` lists them")
         return entry
 
-    def _decision_instant(self, ticker: str, as_of: AsOf) -> tuple[datetime, bool]:
+    def _decision_instant(
+        self, ticker: str, as_of: AsOf, now: datetime | None = None
+    ) -> tuple[datetime, bool]:
         """What an instant or a bare date means for a decision, and whether only a date is known."""
-        now = self._now()
+        now = now or self._now()
         if isinstance(as_of, str):
             as_of = parse_instant(as_of) if "T" in as_of or ":" in as_of else parse_date(as_of)
         if as_of is None or isinstance(as_of, datetime):
             return as_instant(as_of, now), False
         from tradmem.market.calendars import decision_instant  # noqa: PLC0415 - loads calendars
 
-        return decision_instant(ticker, as_of, now, self.settings.aliases)
+        return decision_instant(ticker, parse_date(as_of), now, self.settings.aliases)
 
     def _holdout(self, ticker: str, as_of: AsOf, instant: datetime, agent: str) -> Holdout | None:
         """The lots of one decision; None where the settings have none drawn."""
@@ -917,8 +923,8 @@ def _chosen(
     until: Date | str | None,
 ) -> Callable[[Entry], bool]:
     """Whether a decision is of some tickers, agents and dates; of all where none are named."""
-    tickers, agents = ([one] if isinstance(one, str) else one for one in (tickers, agents))
-    names, makers = {check_ticker(ticker) for ticker in tickers}, set(agents)
+    names = {check_ticker(ticker) for ticker in check_list(tickers, "tickers")}
+    makers = set(check_list(agents, "agents"))
     first = Date.min if since is None else parse_date(since)
     last = Date.max if until is None else parse_date(until)
     return lambda entry: (
@@ -933,6 +939,7 @@ def _ticker(name: str | None) -> str | None:
 
 
 def _agent(name: str) -> str:
+    check_text(name, "agent")
     if len(name) > _AGENT_LENGTH or not name.isprintable() or "|" in name:
         raise UsageError(
             f"{name[:60]!r} is no name of an agent; use up to {_AGENT_LENGTH} printable "
@@ -965,6 +972,8 @@ def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         UsageError: it is no JSON, or has a name that the ledger uses itself.
     """
+    if not isinstance(given, Mapping):
+        raise UsageError(f"extra is {str(given)[:60]!r}; hand in a mapping of JSON values")
     for name, value in given.items():
         if name in RESERVED:
             raise UsageError(f"extra cannot hold {name!r}, a name that every entry has itself")
@@ -981,9 +990,11 @@ def _rating_of(text: str) -> Rating | None:
     return parse_rating(text)
 
 
-def _ids(names: Iterable[str]) -> tuple[str, ...]:
-    if isinstance(names, str):
-        raise UsageError(f"{names!r} is one string; hand in a list of ids")
+def _ids(names: Iterable[str] | None) -> tuple[str, ...]:
+    if names is None:
+        return ()
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise UsageError(f"{names!r} is no list of ids; hand in one")
     return tuple(dict.fromkeys(str(getattr(name, "id", name)) for name in names))
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from tradmem.errors import UnknownEntry
 from tradmem.journal.base import Journal
 from tradmem.lessons.filing import COMPARED, Filer
 from tradmem.lessons.reflect import NO_USAGE, Case, Lesson, Reflector, Usage
@@ -207,25 +208,49 @@ class Run:
         )
         self.progress("prices", len(asks), len(asks))
         now = self.now()
-        additions: list[tuple[str, Addition]] = []
+        additions: list[tuple[Entry, Addition]] = []
         for ask, answer in zip(asks, answers, strict=True):
             addition = _addition(ask, answer, now)
             if addition:
-                additions.append((ask.entry.id, addition))
+                additions.append((ask.entry, addition))
             elif not isinstance(answer, Outcome):
                 self._tell(ask, answer)
         stored = self._add(additions)
-        for entry, (_, addition) in zip(stored, additions, strict=True):
-            if not _has(entry, addition):
-                self._note("failed", entry, _LOST)
-                continue
+        for entry, addition in stored:
             gave_up = addition.kind == Act.UNRESOLVABLE
             self._note("unresolvable" if gave_up else "settled", entry, entry.reason)
-        due = {entry.id: entry for entry in stored if entry.status is Status.SETTLED}
+        due = {entry.id: entry for entry, _ in stored if entry.status is Status.SETTLED}
         return list(due.values())
 
-    def _add(self, additions: Sequence[tuple[str, Addition]]) -> list[Entry]:
-        return (self.add or self.journal.add)(additions) if additions else []
+    def _add(self, additions: Sequence[tuple[Entry, Addition]]) -> list[tuple[Entry, Addition]]:
+        """Store additions, and give each that was stored with its entry as it is then.
+
+        What a person has deleted since it was read, or another resolver has taken over, is
+        told, and keeps nothing of the rest back.
+        """
+        add, left = self.add or self.journal.add, list(additions)
+        while left:
+            try:
+                add([(entry.id, addition) for entry, addition in left])
+                break
+            except UnknownEntry:
+                there = [(entry, addition) for entry, addition in left if self._is_there(entry)]
+                if len(there) == len(left):
+                    raise
+                left = there
+        now = self.journal.get_all(entry.id for entry, _ in left)
+        stored = []
+        for entry, addition in additions:
+            if entry.id not in now:
+                self._note("failed", entry, "it was taken out of the log meanwhile")
+            elif not _has(now[entry.id], addition):
+                self._note("failed", now[entry.id], _LOST)
+            else:
+                stored.append((now[entry.id], addition))
+        return stored
+
+    def _is_there(self, entry: Entry) -> bool:
+        return self.journal.get(entry.id) is not None
 
     def _question(self, ask: Ask) -> "Question":
         from tradmem.market.question import Question  # noqa: PLC0415 - loads calendars
@@ -254,14 +279,14 @@ class Run:
             return
         cases = [Case(entry=entry, related=self._related(entry)) for entry in due]
         filer = filer_of(self.journal, self.now(), self.reflector.related)
-        waiting: list[tuple[str, Addition]] = []
+        waiting: list[tuple[Entry, Addition]] = []
         flushed = time.monotonic()
         answers = zip(cases, self.reflector.reflect(cases), strict=True)
         try:
             for done, (case, answer) in enumerate(answers, 1):
                 self.usage += answer.usage
                 if isinstance(answer, Lesson):
-                    waiting.append((case.entry.id, self._filed(filer, answer, case.entry)))
+                    waiting.append((case.entry, self._filed(filer, answer, case.entry)))
                 else:
                     self._note("failed", case.entry, answer.message)
                 self.progress("lessons", done, len(cases))
@@ -275,14 +300,11 @@ class Run:
         data = filer.file(lesson, entry)
         return Addition(kind=Act.REFLECTION, at=self.now(), text=lesson.text, data=data)
 
-    def _store(self, lessons: list[tuple[str, Addition]]) -> None:
+    def _store(self, lessons: list[tuple[Entry, Addition]]) -> None:
         """Write what has come, and empty the list; what cannot be written is not tried twice."""
         taken, lessons[:] = list(lessons), []
-        for entry, (_, addition) in zip(self._add(taken), taken, strict=True):
-            if _has(entry, addition):
-                self._note("reflected", entry)
-            else:
-                self._note("failed", entry, _LOST)
+        for entry, _ in self._add(taken):
+            self._note("reflected", entry)
 
     def _related(self, entry: Entry) -> tuple[Entry, ...]:
         """What was known when the outcome became known, the ticker's own first."""

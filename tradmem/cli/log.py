@@ -106,7 +106,7 @@ def edit(context: click.Context, *, log: str) -> Any:
         raise UsageError(
             f"there is no log at {log} yet; `tradmem record` or `tradmem run` starts one"
         )
-    open_editor(open_journal(log).path)
+    open_editor(open_file(log, "opens in an editor").path)
     return context.invoke(check, fix=False, dry_run=False, log=log, as_json=False)
 
 

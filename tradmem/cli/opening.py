@@ -166,10 +166,9 @@ def open_reflector(
 
 def exchanges_of(log: str) -> "Exchanges":
     """The raw exchanges with a model about the entries of a log, in a file beside it."""
-    from tradmem.lessons.exchanges import Exchanges
+    from tradmem.lessons.exchanges import exchanges_beside
 
-    beside = DEFAULT_LOG if opening.is_database(log) else log or DEFAULT_LOG
-    return Exchanges(Path(beside).with_name("exchanges.jsonl"))
+    return exchanges_beside(DEFAULT_LOG if opening.is_database(log) else log or DEFAULT_LOG)
 
 
 class Closed:
@@ -204,6 +203,13 @@ def _benchmark(name: str) -> str | Mapping[str, str | None]:
     from tradmem.model import check_ticker
 
     return check_ticker(name)
+
+
+def is_same(log: str, path: Path) -> bool:
+    """Whether a path is that of a log."""
+    if opening.is_database(log) or not path.exists():
+        return False
+    return Path(log or DEFAULT_LOG).exists() and path.samefile(log or DEFAULT_LOG)
 
 
 def is_there(log: str) -> bool:

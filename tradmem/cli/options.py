@@ -3,12 +3,28 @@
 import re
 from collections.abc import Callable
 from datetime import date, timedelta
+from math import isfinite
+from typing import Any
 
 import click
 
 from tradmem.clock import parse_date
 from tradmem.opening import is_database
 from tradmem.settings import DEFAULT_LOG
+
+
+class Amount(click.FloatRange):
+    """A number from 0 on; ``nan`` and ``inf`` are none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number."""
+        found = super().convert(value, param, ctx)
+        if not isfinite(found):
+            self.fail(f"{value!r} is no number from 0 on.", param, ctx)
+        return found
+
+
+AMOUNT = Amount(min=0)
 
 
 def _set(key: str) -> Callable[[], str]:

@@ -113,4 +113,8 @@ def write_csv(names: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
 def _field(value: Any) -> Any:
     if isinstance(value, datetime):
         return format_instant(value)
-    return " ".join(value) if isinstance(value, tuple) else value
+    from tradmem.rows import harmless
+
+    if isinstance(value, tuple):
+        value = " ".join(value)
+    return harmless(value) if isinstance(value, str) else value

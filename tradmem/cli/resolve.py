@@ -31,7 +31,7 @@ _WHY = ("waiting", "suspect", "failed", "unresolvable")
 @click.option("--reflect/--no-reflect", default=True, help="Whether to have lessons written.")
 @click.option(
     "--max-cost",
-    type=click.FloatRange(min=0),
+    type=options.AMOUNT,
     metavar="USD",
     help="Ask a model no further once that much is spent.",
 )
@@ -41,7 +41,7 @@ _WHY = ("waiting", "suspect", "failed", "unresolvable")
 @click.option("--recheck", is_flag=True, help="Ask again for all outcomes; store what differs.")
 @click.option(
     "--wait",
-    type=click.FloatRange(min=0),
+    type=options.AMOUNT,
     default=0,
     metavar="SECONDS",
     help="For another resolver.",
