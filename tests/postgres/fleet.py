@@ -3,6 +3,7 @@
 import os
 import random
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 
 from tests.market_data import flat_prices
 from tradmem import Memory, PostgresJournal, RamJournal, Settings, TemplateReflector, TradmemError
@@ -42,7 +43,7 @@ def main(log: str, path: str) -> None:
     """Never ends by itself; each id is appended to the file once the database acknowledged it."""
     memory = memory_on(log)
     chance = random.Random(os.getpid())
-    with open(path, "a", encoding="utf-8") as file:
+    with Path(path).open("a", encoding="utf-8") as file:
         while True:
             try:
                 for _ in range(chance.randrange(1, 6)):

@@ -292,7 +292,7 @@ def test_upgrades_that_start_at_once_apply_each_migration_once(postgres):
         try:
             with psycopg.connect(postgres.url, autocommit=True) as connection:
                 done.extend(upgrade(connection, schema, partitions=2))
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - a thread tells no other way
             faults.append(error)
 
     threads = [threading.Thread(target=bring_up) for _ in range(4)]
@@ -324,7 +324,7 @@ def test_a_child_process_makes_connections_of_its_own(journal):
         try:
             journal.append(decision(ticker="CHILD"))
             os._exit(0)
-        except BaseException:
+        except BaseException:  # noqa: BLE001 - the child ends here, come what may
             os._exit(1)
     assert os.waitpid(child, 0)[1] == 0
     journal.append(decision(ticker="AFTER"))

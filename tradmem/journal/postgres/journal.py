@@ -28,6 +28,7 @@ from tradmem.journal.verdicts import Counts
 from tradmem.model import Addition, Decision, Entry, Problem
 
 _ATTEMPTS = 20  # against others that record the same key at the same time
+_AT_ONCE = 500  # entries that are read before they are wanted
 _LOOK_AGAIN = 0.1  # seconds between looks at the resolvers' lock
 
 
@@ -162,6 +163,21 @@ class PostgresJournal:
     def entries(self, *, archived: bool = True) -> list[Entry]:
         """See :class:`~tradmem.journal.base.Journal`."""
         return self._entries(queries.ALL if archived else queries.IN_LOG)
+
+    def in_sequence(self) -> Iterator[Entry]:
+        """All entries in the order in which they were stored, as of one instant, few in memory.
+
+        Raises:
+            LogError: the server went away meanwhile.
+        """
+        with self._of_its_own() as connection:
+            try:
+                with connection.transaction(), connection.cursor("sequence") as cursor:
+                    cursor.itersize = _AT_ONCE
+                    for row in cursor.execute(self._ask(queries.IN_SEQUENCE)):
+                        yield entry_of(row)
+            except psycopg.Error as error:
+                raise explain(error, self._place) from error
 
     def latest(self, limit: int) -> list[Entry]:
         """See :class:`~tradmem.journal.base.Journal`."""
@@ -338,6 +354,11 @@ class PostgresJournal:
             self.add([(name, mark) for name in names])
             moved += len(names)
         return moved
+
+    def mark_archived(self, ids: Sequence[str]) -> None:
+        """Let some entries be archived, at no known instant, as those of a file's archive are."""
+        for start in range(0, len(ids), _AT_ONCE):
+            self.add([(name, upkeep.archived(None)) for name in ids[start : start + _AT_ONCE]])
 
     def rebuild(self) -> int:
         """Fold everything anew from entries and additions, and say how many entries there are.
