@@ -56,11 +56,6 @@ _WORDS: tuple[tuple[Kinds, type[LogError], str], ...] = (
         LogError,
         "cannot use {shown}: the server lacks resources ({said})",
     ),
-    (
-        LOST,
-        LogError,
-        "cannot reach {shown}: {said}; see that the server runs and the URL fits",
-    ),
 )
 
 
@@ -84,6 +79,8 @@ def refusal(error: psycopg.Error, shown: str) -> TradmemError:
     for kinds, make, words in _WORDS:
         if isinstance(error, kinds):
             return make(words.format(shown=shown, said=said))
+    if isinstance(error, LOST) and (not error.sqlstate or is_lost(error)):
+        return LogError(f"cannot reach {shown}: {said}; see that the server runs and the URL fits")
     return LogError(f"cannot use {shown}: {said}")
 
 

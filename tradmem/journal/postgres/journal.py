@@ -15,8 +15,9 @@ from tradmem.errors import ConflictError, LogBusy
 from tradmem.journal.ahead import fetched
 from tradmem.journal.base import Journal, MayRevise, OnConflict, Stored, place
 from tradmem.journal.block import fold_now
+from tradmem.journal.finding import Sought
 from tradmem.journal.passages import Changes, passage_of
-from tradmem.journal.postgres import claims, queries, reading, upkeep, writing
+from tradmem.journal.postgres import claims, finding, queries, reading, upkeep, writing
 from tradmem.journal.postgres.claims import LEASE, Claim
 from tradmem.journal.postgres.connection import Conn, Server, explain
 from tradmem.journal.postgres.place import where
@@ -252,6 +253,14 @@ class PostgresJournal:
 
         now, rows = self._server.run(changed)
         return Changes(passages=[passage_of(entry_of(row)) for row in rows], mark=now)
+
+    def holding(self, sought: Sought) -> Iterator[Entry]:
+        """See :class:`~tradmem.journal.finding.FullTextJournal`."""
+        return finding.holding(self._server, self._ask, sought)
+
+    def holding_some(self, sought: Sought) -> Iterator[Entry]:
+        """See :class:`~tradmem.journal.finding.FullTextJournal`."""
+        return finding.holding_some(self._server, self._ask, sought)
 
     def get_all(self, ids: Iterable[str], *, replaced: bool = True) -> dict[str, Entry]:
         """See :class:`~tradmem.journal.base.Journal`."""
