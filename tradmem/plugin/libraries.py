@@ -94,7 +94,8 @@ class Library:
         path = getattr(self.memory.journal, "path", None)
         if path is not None:
             return str(os.path.realpath(path))
-        return self.log or f"memory {id(self.memory.journal)}"
+        name = getattr(self.memory.journal, "name", "")  # of a database, without its password
+        return str(name) or f"memory {id(self.memory.journal)}"
 
 
 def open_libraries(
