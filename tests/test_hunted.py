@@ -438,3 +438,17 @@ def test_a_ledger_line_full_of_repeats_takes_no_time(tmp_path):
     journal.counts("NVDA", FAR)
     journal.passages()
     assert time.perf_counter() - start < 2
+
+
+def test_a_log_with_a_mark_behind_another_log_loses_no_entry(tmp_path):
+    path = tmp_path / "memory.md"
+    log_of(path, "one", "two")
+    other = tmp_path / "other.md"
+    MarkdownJournal(other).append(decision("three", ticker="AAPL"))
+    path.write_bytes(path.read_bytes() + b"\xef\xbb\xbf" + other.read_bytes())
+    journal = MarkdownJournal(path)
+    resolve_all(journal)
+    assert [e.decision for e in MarkdownJournal(path).entries()] == ["one", "three", "two"]
+    assert {entry.status for entry in MarkdownJournal(path).entries()} == {Status.RESOLVED}
+    assert journal.problems() == []
+    assert path.read_bytes().count(b"\xef\xbb\xbf[2026-01-05 | AAPL") == 1

@@ -36,6 +36,7 @@ _CONFLICT = re.compile(r"^(?:<<<<<<<|>>>>>>>) ", re.MULTILINE)
 _TAG_IN_TEXT = re.compile(r"(?<!\\)\[[0-9]{4}-[0-9]{2}-[0-9]{2} \|")
 _TAG_AT_LINE = re.compile(r"^\[[0-9]{4}-[0-9]{2}-[0-9]{2} \|", re.MULTILINE)
 _ID_IN_LINE = re.compile(r'<!-- tradmem: \{"v":1,"id":"([0-9a-f]{12})"')
+_MARK = re.compile(r"\A(\s*)\ufeff")  # of the file, or of another that was put behind it
 _LEADING_NULS = re.compile("^\x00+", re.MULTILINE)
 _TORN_START = re.compile(
     r"\[(?:[0-9]{1,4}(?:-[0-9]{0,2}(?:-[0-9]{0,2}(?: .*)?)?)?)?\Z|<!-- tradmem:"
@@ -89,7 +90,7 @@ def decode(raw: bytes) -> tuple[str, tuple[str, ...]]:
     if "\x00" in text:
         text = _LEADING_NULS.sub("", text).replace("\x00", "\ufffd")
         faults.append("NUL bytes; skipped before a line's text, else read as U+FFFD")
-    return text.removeprefix("\ufeff"), tuple(faults)
+    return _MARK.sub(r"\1", text), tuple(faults)
 
 
 def tail_fault(tail: bytes) -> str:

@@ -118,14 +118,21 @@ class Shelf:
         except OSError as error:
             files.refuse("read", self.archive_folder, error)
         found = filter(None, map(self._archive_name.fullmatch, names))
-        return [self.archive(year) for year in sorted((int(m[1]) for m in found), reverse=True)]
+        years = sorted((int(match[1]) for match in found), reverse=True)
+        folder = os.path.realpath(self.archive_folder)
+        return [self._archive(folder, year) for year in years]
 
     def archive(self, year: int) -> Index:
         """The archive of a year, whether it is there or not."""
-        path = Path(os.path.realpath(self.archive_folder / self._name_of(year)))
+        return self._archive(os.path.realpath(self.archive_folder), year)
+
+    def _archive(self, folder: str, year: int) -> Index:
+        path = f"{folder}{os.sep}{self._name_of(year)}"
+        if os.path.islink(path):  # noqa: PTH114 - this is asked for every archive, each time
+            path = os.path.realpath(path)
         index = self._archives.get(year)
-        if index is None or index.path != path:  # a link may lead elsewhere now
-            index = self._archives[year] = Index(path, archived=True)
+        if index is None or str(index.path) != path:  # a link may lead elsewhere now
+            index = self._archives[year] = Index(Path(path), archived=True)
         return index
 
     def _name_of(self, year: int) -> str:
