@@ -23,6 +23,7 @@ from tests.yahoo.chart import Fault
 from tests.yahoo.fixtures import yahoo, yahoo_server  # noqa: F401 - fixtures
 from tradmem.cli import cli
 from tradmem.journal.markdown import MarkdownJournal
+from tradmem.market.yahoo import YahooPrices
 from tradmem.model import Status
 from tradmem.running import RunLog, RunState
 
@@ -107,6 +108,8 @@ def house(tmp_path, monkeypatch, yahoo):  # noqa: F811
     for name in list(os.environ):
         if name.startswith(("TRADMEM_", "OPENAI_")):
             monkeypatch.delenv(name)
+    patient = YahooPrices.__init__.__kwdefaults__
+    monkeypatch.setitem(patient, "backoff", 0.01)  # the outage is one of minutes otherwise
     made = House(tmp_path, yahoo)
     with ModelServer(made.play) as model:
         made.ask(model)

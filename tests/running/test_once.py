@@ -207,6 +207,16 @@ def test_a_fault_that_goes_on_is_given_up_after_the_retries(world):
     assert run(world, ["NVDA"], policy, options=RunOptions(retries=0)).tickers[0].tries == 1
 
 
+def test_in_an_outage_the_later_tickers_are_not_tried_again(world):
+    def fail(ticker, turn):
+        raise ModelError(FaultKind.UNREACHABLE, "nobody there")
+
+    policy, names = Deciding(fail), [f"T{n}" for n in range(9)]
+    options = RunOptions(pause=0.001, concurrency=1, retries=1)
+    assert fates(run(world, names, policy, options=options)) == ["failed"] * 9
+    assert [policy.asked[name] for name in names] == [2] * 5 + [1] * 4
+
+
 def test_prices_that_come_back_are_looked_at_anew(world):
     """A try after a fault of the prices must not find the fault in what was looked at before."""
     turns = []
