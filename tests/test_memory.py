@@ -12,6 +12,7 @@ from tradmem import (
     LogBusy,
     MarkdownJournal,
     Memory,
+    PostgresJournal,
     RamJournal,
     Settings,
     Status,
@@ -59,9 +60,13 @@ def two_weeks(nvda: float = 106.0) -> FramePrices:
     )
 
 
-@pytest.fixture(params=["markdown", "ram"])
+@pytest.fixture(params=["markdown", "ram", "postgres"])
 def journal(request, tmp_path):
-    return MarkdownJournal(tmp_path / "memory.md") if request.param == "markdown" else RamJournal()
+    if request.param == "postgres":
+        with PostgresJournal(request.getfixturevalue("postgres_log")) as found:
+            yield found
+        return
+    yield MarkdownJournal(tmp_path / "memory.md") if request.param == "markdown" else RamJournal()
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
@@ -496,3 +501,12 @@ def test_a_decision_that_saw_nothing_may_say_so_with_none():
     memory = Memory(RamJournal())
     done = memory.record("NVDA", "2026-01-05", "x", recalled=None, cited=None)
     assert (done.entry.recalled, done.entry.cited) == ((), ())
+
+
+def test_a_clock_that_runs_stamps_a_decision_with_one_instant():
+    """Were it asked twice, a decision would be stored before it was made."""
+    times = (datetime(2026, 1, 5, 15, tzinfo=UTC) + timedelta(microseconds=n) for n in range(99))
+    memory = Memory(RamJournal(), clock=lambda: next(times))
+    entry = memory.record("NVDA", "2026-01-05", "Rating: Buy").entry
+    assert entry.decided_at == entry.recorded.recorded_at
+    assert memory.audit() == ()

@@ -26,7 +26,7 @@ from tradmem.governance import Consolidation, Mandate, until
 from tradmem.history import Event, history
 from tradmem.journal.base import Journal, OnConflict, Stored
 from tradmem.journal.ledger import RESERVED
-from tradmem.journal.markdown import MarkdownJournal
+from tradmem.journal.queue import claimed
 from tradmem.journal.text import clean
 from tradmem.lessons.consolidate import LEAST
 from tradmem.lessons.filing import COMPARED
@@ -47,11 +47,13 @@ from tradmem.model import (
     entry_id,
     note_id,
 )
+from tradmem.opening import open_journal
 from tradmem.resolving import Progress, ResolveReport, Run, filer_of
 from tradmem.rows import COLUMNS, as_row
 from tradmem.searching import Finder, accepting, search
 from tradmem.settings import Settings, check_horizon, default_cache
 from tradmem.stated import RATING, conflict, stated_horizon
+from tradmem.working import BATCH, LEASE, work
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -132,8 +134,8 @@ class Memory:
         """The memory in a log, which the first write makes.
 
         Args:
-            log: a path; by default what ``TRADMEM_LOG`` or the settings file says, else
-                ``logs/memory.md``.
+            log: a path, or ``postgresql://host/database``; by default what ``TRADMEM_LOG``
+                or the settings file says, else ``logs/memory.md``.
             prices: see :class:`Memory`.
             reflector: see :class:`Memory`.
             settings: by default those of the settings file and the environment, see
@@ -152,11 +154,7 @@ class Memory:
         if not log or settings is None:
             said = load()
             log, settings = log or said.log, settings or said.settings
-        if "://" in os.fspath(log):
-            raise UsageError("a log is a file; databases cannot be opened yet")
-        journal = MarkdownJournal(
-            log, max_resolved=settings.max_resolved, horizons=settings.horizons
-        )
+        journal = open_journal(log, settings)
         clock = clock or system_clock
         return cls(journal, prices=prices, reflector=reflector, settings=settings, clock=clock)
 
@@ -286,7 +284,7 @@ class Memory:
         """
         ticker, day, now = check_ticker(ticker), parse_date(date), self._now()
         check_text(text, "the text of a decision")
-        instant, date_only = self._decision_instant(ticker, day)
+        instant, date_only = self._decision_instant(ticker, day, now)
         if decided_at is not None:
             given = parse_instant(decided_at) if isinstance(decided_at, str) else utc(decided_at)
             if given > now:
@@ -565,16 +563,7 @@ class Memory:
         only = None if tickers is None else {check_ticker(ticker) for ticker in names}
         accepted = {self._entry(name).id for name in check_list(accept, "accept")}
         wait = check_seconds(wait, "wait")
-        run = Run(
-            journal=self.journal,
-            prices=lambda: self.prices,
-            reflector=self.reflector,
-            settings=self.settings,
-            now=self._now,
-            decided_at=self._decided_at,
-            started=started,
-            progress=progress or (lambda *_: None),
-        )
+        run = self._run(started, progress)
 
         def wanted(entries: Iterable[Entry]) -> list[Entry]:
             return [
@@ -585,21 +574,82 @@ class Memory:
 
         with self.journal.resolving(wait):
             unfinished = wanted(self.journal.unfinished())
-            pending = [entry for entry in unfinished if entry.status is Status.PENDING]
             others = self.settings.horizons[1:]
-            asks = run.asks(
-                pending=pending,
-                lacking=wanted(self.journal.lacking(others)) if others else (),
-                again=wanted(self.journal.entries()) if retry_unresolvable or recheck else (),
-                accepted=accepted,
-                retry_unresolvable=retry_unresolvable,
-                recheck=recheck,
-            )
-            settled = {entry.id: entry for entry in run.settle(asks, instant)}
-            if reflect:
-                due = {e.id: e for e in unfinished if e.known_at and e.known_at <= instant}
-                run.reflect(list((due | settled).values()))
+            lacking = wanted(self.journal.lacking(others)) if others else []
+            again = wanted(self.journal.entries()) if retry_unresolvable or recheck else []
+            with claimed(self.journal, [*unfinished, *lacking, *again]) as claim:
+                mine = {entry.id: entry for entry in claim.entries}
+                run.add = claim.add
+                unfinished, lacking, again = (
+                    [mine[entry.id] for entry in entries if entry.id in mine]
+                    for entries in (unfinished, lacking, again)
+                )
+                asks = run.asks(
+                    pending=[entry for entry in unfinished if entry.status is Status.PENDING],
+                    lacking=lacking,
+                    again=again,
+                    accepted=accepted,
+                    retry_unresolvable=retry_unresolvable,
+                    recheck=recheck,
+                )
+                settled = {entry.id: entry for entry in run.settle(asks, instant)}
+                if reflect:
+                    due = {e.id: e for e in unfinished if e.known_at and e.known_at <= instant}
+                    run.reflect(list((due | settled).values()))
+                claim.later(run.later)
         return run.report()
+
+    def work(
+        self,
+        *,
+        tickers: Iterable[str] | None = None,
+        reflect: bool = True,
+        batch: int = BATCH,
+        lease: float = LEASE,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Iterator[ResolveReport]:
+        """Resolve what is due beside other workers, some entries at a time.
+
+        Each entry is claimed before anything is asked for it, so any number of workers on
+        any number of machines share the work. One that dies loses its claims after the
+        lease. What failed or waits is left for a while, and comes up again in later calls.
+
+        Args:
+            tickers: only these; all by default.
+            reflect: whether to have lessons written.
+            batch: entries that are claimed at a time.
+            lease: seconds after which the claims of a worker that died run out.
+            stop: asked before each batch; once it is true, no more are claimed.
+
+        Yields:
+            What was done with each batch, until nothing is due.
+
+        Raises:
+            UsageError: this memory's journal has no work queue; only a database has one.
+            LogError: the log cannot be read or written.
+        """
+        only = None if tickers is None else {check_ticker(ticker) for ticker in tickers}
+        return work(
+            self.journal,
+            lambda: self._run(self._now(), None),
+            tickers=only,
+            reflect=reflect,
+            batch=batch,
+            lease=lease,
+            stop=stop,
+        )
+
+    def _run(self, started: datetime, progress: Progress | None) -> Run:
+        return Run(
+            journal=self.journal,
+            prices=lambda: self.prices,
+            reflector=self.reflector,
+            settings=self.settings,
+            now=self._now,
+            decided_at=self._decided_at,
+            started=started,
+            progress=progress or (lambda *_: None),
+        )
 
     def due(self, entry: Entry) -> datetime | None:
         """When a pending decision's outcome is due, aware UTC; None if it waits for none."""
@@ -812,9 +862,11 @@ class Memory:
             raise UnknownEntry(f"no entry has the id {entry_id}{short}; `tradmem log` lists them")
         return entry
 
-    def _decision_instant(self, ticker: str, as_of: AsOf) -> tuple[datetime, bool]:
+    def _decision_instant(
+        self, ticker: str, as_of: AsOf, now: datetime | None = None
+    ) -> tuple[datetime, bool]:
         """What an instant or a bare date means for a decision, and whether only a date is known."""
-        now = self._now()
+        now = now or self._now()
         if isinstance(as_of, str):
             as_of = parse_instant(as_of) if "T" in as_of or ":" in as_of else parse_date(as_of)
         if as_of is None or isinstance(as_of, datetime):

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from tradmem.clock import parse_date
+from tradmem.opening import is_database
 from tradmem.settings import DEFAULT_LOG
 
 
@@ -37,14 +38,25 @@ def _set(key: str) -> Callable[[], str]:
     return look
 
 
+def _note_log(_: click.Context, __: click.Parameter, name: str) -> str:
+    """See to it that the password of a database is never printed."""
+    if is_database(name):
+        from tradmem.cli.output import conceal
+        from tradmem.journal.postgres.place import where
+
+        conceal(name, where(name).shown)
+    return name
+
+
 log = click.option(
     "--log",
-    metavar="PATH",
+    metavar="PATH|URL",
+    callback=_note_log,
     envvar="TRADMEM_LOG",
     show_envvar=True,
     default=_set("log"),
     show_default=DEFAULT_LOG,
-    help="The log file.",
+    help="The log file, or postgresql://user@host/database.",
 )
 
 
