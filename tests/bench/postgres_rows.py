@@ -15,10 +15,10 @@ PROSE = (
 _LESSON = (
     "The Buy on {ticker} came out at {alpha:+.1%}. Look at point {number} before the next one."
 )
-_ABOUT = (
-    "averag below buy came cost faster five grew guidanc hold last look momentum next of on out "
-    "point quarter rais rate revenu share than the their trade year"
-).split()
+_ABOUT = tuple(
+    "averag below buy came cost faster five grew guidanc hold last look momentum next of on out "  # noqa: SIM905
+    "point quarter rais rate revenu share than the their trade year".split()
+)
 _AT_ONCE = 5_000  # lines
 
 
@@ -119,10 +119,8 @@ def memories(row: Row) -> Iterator[str]:
 def verdicts(row: Row) -> Iterator[str]:
     if not row.is_pending:
         cell = 0 if row.alpha > 0.0115 else 2 if row.alpha < -0.0115 else 1
-        yield "\t".join(
-            (row.ticker, row.id, row.known, "1", "5", str(row.day.toordinal()), "7", str(cell))
-            + ("f", "t")
-        )
+        known = (row.ticker, row.id, row.known, "1", "5", str(row.day.toordinal()), "7")
+        yield "\t".join((*known, str(cell), "f", "t"))
 
 
 def lessons(row: Row) -> Iterator[str]:
