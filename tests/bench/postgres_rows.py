@@ -13,10 +13,7 @@ PROSE = (
     "trade below their average of five years, and the momentum of the last quarter holds. "
 )
 _LESSON = "The Buy on {ticker} came out at {alpha:+.1%}. Look at point {number} before the next one."
-_ABOUT = (
-    "averag below buy came cost faster five grew guidanc hold last look momentum next of on out "
-    "point quarter rais rate revenu share than the their trade year"
-).split()
+_ABOUT = ["averag", "below", "buy", "came", "cost", "faster", "five", "grew", "guidanc", "hold", "last", "look", "momentum", "next", "of", "on", "out", "point", "quarter", "rais", "rate", "revenu", "share", "than", "the", "their", "trade", "year"]
 _AT_ONCE = 5_000  # lines
 
 
