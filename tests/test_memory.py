@@ -447,3 +447,11 @@ def test_a_rating_that_its_text_contradicts_is_kept_with_what_the_text_says(tmp_
     assert (mended.rating, conflict(mended)) == ("Sell", "")
     agreeing = memory.record("AMD", "2026-01-05", "**Rating**: Sell", rating="sell")
     assert (agreeing.warnings, agreeing.entry.recorded.extra) == ((), {})
+
+
+@pytest.mark.parametrize("text", ["", " \n\t\n"])
+def test_a_decision_without_a_text_is_refused(tmp_path, text):
+    memory = Memory.open(tmp_path / "m.md")
+    with pytest.raises(UsageError, match="the text of a decision is empty"):
+        memory.record("NVDA", "2026-01-05", text, rating="Buy")
+    assert not (tmp_path / "m.md").exists()

@@ -284,6 +284,8 @@ class Memory:
         ticker, day, now = check_ticker(ticker), parse_date(date), self._now()
         if not isinstance(text, str):
             raise UsageError(f"the text of a decision is a string, not {type(text).__name__}")
+        if not text.strip():
+            raise UsageError("the text of a decision is empty; write what was decided, and why")
         instant, date_only = self._decision_instant(ticker, day)
         if decided_at is not None:
             given = parse_instant(decided_at) if isinstance(decided_at, str) else utc(decided_at)
