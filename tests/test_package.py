@@ -15,7 +15,7 @@ PACKAGE = ROOT / "tradmem"
 # From left to right: nothing imports to its right; names in one set may import each other.
 ORDER = [
     {"errors"},
-    {"clock", "settings_file"},
+    {"arguments", "clock", "settings_file"},
     {"model_settings"},
     {"model", "page"},
     {"rating", "stated"},
@@ -23,15 +23,15 @@ ORDER = [
     {"lessons"},
     {"settings"},
     {"configuration"},
-    {"resolving", "rows", "governance", "filters", "searching"},
-    {"history"},
+    {"resolving", "rows", "governance", "filters", "searching", "opening"},
+    {"working", "history"},
     {"audit"},
     {"memory"},
     {"nodes", "briefing"},
     {"policies"},
     {"model_policy"},
     {"agent"},
-    {"plugin", "study", "demo", "exchange"},
+    {"plugin", "study", "demo", "running", "exchange"},
     {"cli"},
     {"__main__"},
 ]
@@ -52,6 +52,7 @@ THIRD_PARTY = {
     "memory": {"pandas"},
     "settings": {"platformdirs"},
     "agent": {"langgraph", "typing_extensions"},
+    "running": {"langchain_core", "langgraph"},
     "demo": {"pandas"},
     "study": {"altair", "matplotlib", "numpy", "pandas", "vl_convert"},
     "plugin": {

@@ -34,6 +34,7 @@ COMMANDS = {
     "undo": Lazy("govern", "Take back the latest act on an entry.", _GOVERN),
     "consolidate": Lazy("govern", "Let one note stand for lessons that say the same.", _GOVERN),
     "mcp": Lazy("mcp", "Serve memories to language models over MCP.", _SERVE),
+    "db": Lazy("db", "Look after a log in PostgreSQL.", _GOVERN),
 }
 
 cli = Group(
