@@ -58,10 +58,10 @@ def import_(
     """Take entries in from files or another log.
 
     From what `tradmem export` wrote (.jsonl, .parquet, .csv, a folder of pages), from a log of
-    this program or of TradingAgents (.md), and from a table of past decisions with columns such
-    as date, ticker, rating and text. Entries keep their ids; what stands already is left as it
-    is, so that a second time adds nothing. Past decisions are flagged imported, and statistics
-    show them apart.
+    this program or of TradingAgents (.md, or the URL of a database), and from a table of past
+    decisions with columns such as date, ticker, rating and text. Entries keep their ids; what
+    stands already is left as it is, so that a second time adds nothing. Past decisions are
+    flagged imported, and statistics show them apart.
 
     Exit status 1 if something could not be taken.
     """
@@ -76,9 +76,9 @@ def import_(
     journal = open_journal(log)
     found: list[Taken] = []
     for path in paths:
-        if journal.path.exists() and Path(path).exists() and journal.path.samefile(path):
+        if is_the_log(journal, path):
             raise UsageError(f"{path} is the log itself; name another file")
-        items = list(reader.read(Path(path), Format(kind) if kind else None))
+        items = list(reader.read(path, Format(kind) if kind else None))
         found += _taken(journal, items, dry_run=dry_run)
     if as_json:
         write_json(asdict(item) for item in found)
@@ -86,6 +86,15 @@ def import_(
         for line in _report(found, dry_run=dry_run):
             write(line)
     return FAILED if any(item.fate in _GONE_WRONG for item in found) else DONE
+
+
+def is_the_log(journal: Journal, name: str) -> bool:
+    """Whether a file is that of a journal."""
+    path: Path | None = getattr(journal, "path", None)
+    try:
+        return path is not None and path.samefile(name)
+    except (OSError, ValueError):
+        return False
 
 
 def _column(text: str) -> tuple[str, str]:

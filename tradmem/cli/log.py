@@ -1,6 +1,7 @@
 """``log``: list entries, the newest first, and where they are."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -13,6 +14,7 @@ from tradmem.cli.paging import edit as open_editor
 from tradmem.cli.paging import write_paged
 from tradmem.clock import as_instant
 from tradmem.errors import UsageError
+from tradmem.journal.markdown import MarkdownJournal
 from tradmem.model import Entry
 
 _SHOWN = 20  # lines that a screen holds beside what was typed
@@ -96,18 +98,47 @@ def path(*, log: str) -> None:
 def edit(context: click.Context, *, log: str) -> Any:
     """Open the log in the editor, and check it afterwards.
 
-    The editor is what VISUAL or EDITOR names. What you change by hand counts; a decision
-    that is recorded meanwhile is lost if your editor writes an older copy over it, so
-    close it soon.
+    The editor is what VISUAL or EDITOR names; it gets a copy, and what you change in it
+    counts. Whatever others record or resolve meanwhile is joined with it, so nothing is lost
+    however long it takes.
     """
     from tradmem.cli.check import check
 
+    journal = open_file(log, "can be opened in an editor")
     if not is_there(log):
         raise UsageError(
             f"there is no log at {log} yet; `tradmem record` or `tradmem run` starts one"
         )
-    open_editor(open_journal(log).path)
+    _edit(journal)
     return context.invoke(check, fix=False, dry_run=False, log=log, as_json=False)
+
+
+def _edit(journal: MarkdownJournal) -> None:
+    """Let a person change a copy of the log, and join it with what the log is by then."""
+    from tempfile import TemporaryDirectory
+
+    from tradmem.exchange.merge import merge
+
+    before = journal.path.read_bytes()
+    with TemporaryDirectory(prefix="tradmem-") as folder:
+        copy = Path(folder) / journal.path.name
+        copy.write_bytes(before)
+        open_editor(copy)
+        after = copy.read_bytes()
+    if after == before:
+        return
+    conflicts: list[str] = []
+
+    def change(now: bytes) -> bytes:
+        if now == before:
+            return after
+        found = merge(after, before, now)
+        conflicts.extend(found.conflicts)
+        return found.data
+
+    journal.revise(change)
+    for conflict in conflicts:
+        say(conflict)
 
 
 def _select(
