@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from tradmem.cli import choosing, options
 from tradmem.cli.listing import entry_lines
@@ -24,9 +25,18 @@ class _Log(click.Group):
     """A group whose first word may be left out: it lists."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if ctx.resilient_parsing and not args:
+            return super().parse_args(ctx, args)
         if not args or args[0] not in self.commands:
             args = ["list", *args]
         return super().parse_args(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """What may follow: a command, or an option of the one that may be left out."""
+        listing = self.commands["list"]
+        below = click.Context(listing, parent=ctx, info_name="list", resilient_parsing=True)
+        found = super().shell_complete(ctx, incomplete) + listing.shell_complete(below, incomplete)
+        return list({item.value: item for item in found}.values())
 
 
 @click.group(cls=_Log)
