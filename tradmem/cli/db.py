@@ -15,8 +15,7 @@ from tradmem.errors import UsageError
 from tradmem.opening import is_database, open_journal
 
 if TYPE_CHECKING:
-    from psycopg import Connection
-
+    from tradmem.journal.postgres.connection import Conn
     from tradmem.journal.postgres.journal import PostgresJournal
     from tradmem.journal.postgres.place import Where
 
@@ -125,21 +124,16 @@ def _journal(log: str) -> Iterator["PostgresJournal"]:
 
 
 @contextmanager
-def _owner(log: str) -> Iterator[tuple["Connection[Any]", "Where"]]:
+def _owner(log: str) -> Iterator[tuple["Conn", "Where"]]:
     """A connection that asks for no schema yet."""
     _check(log)
     open_journal(log, configuration().settings)  # says what is not installed
-    import psycopg
-
-    from tradmem.journal.postgres.connection import explain
+    from tradmem.journal.postgres.connection import connected
     from tradmem.journal.postgres.place import where
 
     place = where(log)
-    try:
-        with psycopg.connect(place.url, autocommit=True, connect_timeout=10) as connection:
-            yield connection, place
-    except psycopg.Error as error:
-        raise explain(error, place) from error
+    with connected(place) as connection:
+        yield connection, place
 
 
 def _check(log: str) -> None:

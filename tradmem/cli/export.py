@@ -9,8 +9,7 @@ from typing import Any
 import click
 
 from tradmem.cli import choosing, options
-from tradmem.cli.importing import is_the_log
-from tradmem.cli.opening import is_there, now, open_journal
+from tradmem.cli.opening import is_same, is_there, now, open_journal
 from tradmem.cli.output import say
 from tradmem.cli.words import counted
 from tradmem.clock import as_instant
@@ -61,7 +60,7 @@ def export(
         written = write_pages(path, entries)
         say(f"{counted(len(entries), 'entry', 'entries')} on {counted(len(written), 'page')}")
     else:
-        if is_the_log(open_journal(log), destination):
+        if is_same(log, path):
             raise UsageError(f"{path} is the log itself; name another file")
         write_file(path, entries, found, force=force)
         say(f"{counted(len(entries), 'entry', 'entries')} in {path}")

@@ -10,7 +10,7 @@ import click
 from tradmem.cli import options
 from tradmem.cli.group import DONE, FAILED
 from tradmem.cli.layout import Cell, one_line
-from tradmem.cli.opening import configuration, now, open_journal
+from tradmem.cli.opening import configuration, is_same, now, open_journal
 from tradmem.cli.output import write, write_json
 from tradmem.cli.words import bold, dim, styled
 from tradmem.errors import UsageError
@@ -76,7 +76,7 @@ def import_(
     journal = open_journal(log)
     found: list[Taken] = []
     for path in paths:
-        if is_the_log(journal, path):
+        if is_same(log, Path(path)):
             raise UsageError(f"{path} is the log itself; name another file")
         items = list(reader.read(path, Format(kind) if kind else None))
         found += _taken(journal, items, dry_run=dry_run)
@@ -86,15 +86,6 @@ def import_(
         for line in _report(found, dry_run=dry_run):
             write(line)
     return FAILED if any(item.fate in _GONE_WRONG for item in found) else DONE
-
-
-def is_the_log(journal: Journal, name: str) -> bool:
-    """Whether a file is that of a journal."""
-    path: Path | None = getattr(journal, "path", None)
-    try:
-        return path is not None and path.samefile(name)
-    except (OSError, ValueError):
-        return False
 
 
 def _column(text: str) -> tuple[str, str]:

@@ -210,6 +210,13 @@ def _benchmark(name: str) -> str | Mapping[str, str | None]:
     return check_ticker(name)
 
 
+def is_same(log: str, path: Path) -> bool:
+    """Whether a path is that of a log."""
+    if opening.is_database(log) or not path.exists():
+        return False
+    return Path(log or DEFAULT_LOG).exists() and path.samefile(log or DEFAULT_LOG)
+
+
 def is_there(log: str) -> bool:
     """Whether a log exists; a command that only reads says so where it does not."""
     return opening.is_database(log) or Path(log or DEFAULT_LOG).exists()

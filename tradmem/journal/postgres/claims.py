@@ -149,7 +149,7 @@ def claim(
 ) -> Claim:
     """Claim what is due and nobody is at, see ``PostgresJournal.claim``."""
     holder = uuid4().hex
-    values: dict[str, Any] = {"due": due or _FAR, "holder": holder, "lease": lease}
+    values: dict[str, Any] = {"due": due or _FAR}
     which = ""
     if tickers is not None:
         which += " AND ticker = ANY(%(tickers)s)"
@@ -158,14 +158,18 @@ def claim(
         which += " AND id = ANY(%(ids)s)"
         values["ids"] = list(ids)
     ends = "ALL" if limit is None else str(int(limit))
-    query = ask(queries.CLAIM.replace("{which}", which).replace("{limit}", ends))
+    query = ask(queries.CLAIMABLE.replace("{which}", which).replace("{limit}", ends))
 
     def take(connection: Conn) -> list[Entry]:
         with connection.transaction():
             if ids is not None:  # finished ones stand in no queue
                 connection.execute(ask(queries.QUEUE_UP), (values["ids"],))
-            names = sorted(name for (name,) in connection.execute(query, values))
-            return list(writing.by_id(connection, ask, names).values())
+            ready = connection.execute(query, values).fetchall()
+            if not ready:
+                return []
+            with connection.cursor() as cursor:
+                cursor.executemany(ask(queries.CLAIM), [(holder, lease, *key) for key in ready])
+            return list(writing.by_id(connection, ask, [name for _, name in ready]).values())
 
     entries = sorted(server.run(take), key=lambda entry: (entry.date, entry.ticker, entry.id))
     return Claim(

@@ -157,6 +157,20 @@ class Server:
     close = forget
 
 
+@contextmanager
+def connected(place: Where) -> Iterator[Conn]:
+    """A connection that asks for no schema yet.
+
+    Raises:
+        LogError: the server cannot be reached, or refuses what is asked of it.
+    """
+    try:
+        with psycopg.connect(place.url, autocommit=True, connect_timeout=10) as connection:
+            yield connection
+    except psycopg.Error as error:
+        raise explain(error, place) from error
+
+
 def explain(error: psycopg.Error, place: Where) -> LogError:
     """An error outside :meth:`Server.run`, in words."""
     found = faults.refusal(error, place.shown)

@@ -196,16 +196,14 @@ SELECT horizon, array_agg(cell), array_agg(n::bigint),
 FROM totals GROUP BY horizon ORDER BY horizon
 """
 
+CLAIMABLE = """
+SELECT ticker, id FROM {s}.claims
+WHERE due <= %(due)s::timestamptz AND leased_until < clock_timestamp() {which}
+ORDER BY due LIMIT {limit} FOR UPDATE SKIP LOCKED
+"""
 CLAIM = """
-WITH ready AS (
-    SELECT ticker, id FROM {s}.claims
-    WHERE due <= %(due)s::timestamptz AND leased_until < clock_timestamp() {which}
-    ORDER BY due LIMIT {limit} FOR UPDATE SKIP LOCKED
-)
-UPDATE {s}.claims c SET holder = %(holder)s,
-    leased_until = clock_timestamp() + make_interval(secs => %(lease)s)
-FROM ready WHERE c.ticker = ready.ticker AND c.id = ready.id
-RETURNING c.id
+UPDATE {s}.claims SET holder = %s, leased_until = clock_timestamp() + make_interval(secs => %s)
+WHERE ticker = %s AND id = %s
 """
 # Entries that are finished, for a person who asks again; they leave the queue with the claim.
 QUEUE_UP = """
@@ -244,10 +242,21 @@ def memories(which: str, limit: int | None) -> str:
     """The newest memories of a kind, from the log's index and the archive's, in one statement."""
     ends = "" if limit is None else f" LIMIT {limit}"
     log, archive = (_places(which, limit, is_archived=old) for old in (False, True))
+    newest = f"WITH n AS (SELECT * FROM ({log} UNION ALL {archive}) b ORDER BY {_NEWEST}{ends}) "
+    if limit is None:
+        return newest + f"SELECT {ENTRY} FROM n JOIN {{s}}.entries e USING (ticker, id) {_IN_ORDER}"
+    also = "AND ticker = %(ticker)s" if "%(ticker)s" in which else ""
+    return newest + _few(also)
+
+
+_IN_ORDER = "ORDER BY n.known_at DESC, n.date DESC, n.id DESC"
+
+
+def _few(also: str = "") -> str:
+    """The entries of the few rows of ``n``, each by its key, whatever the planner expects."""
     return (
-        f"WITH newest AS (SELECT * FROM ({log} UNION ALL {archive}) b ORDER BY {_NEWEST}{ends}) "
-        f"SELECT {ENTRY} FROM newest n JOIN {{s}}.entries e USING (ticker, id) "
-        "ORDER BY n.known_at DESC, n.date DESC, n.id DESC"
+        f"SELECT {ENTRY} FROM n CROSS JOIN LATERAL (SELECT * FROM {{s}}.entries "
+        f"WHERE ticker = n.ticker AND id = n.id {also} LIMIT 1) e {_IN_ORDER}"
     )
 
 
@@ -264,12 +273,10 @@ def others(which: str, limit: int) -> str:
     below = "(m.known_at, m.date, m.id) < (f.known_at, f.date, f.id) AND m.ticker <> ALL (f.seen)"
     then = one.replace("{below}", below)
     return (
-        "WITH RECURSIVE found AS ("
-        f"SELECT g.*, array[g.ticker, %(not_ticker)s] AS seen, 1 AS n FROM ({first}) g "
-        "UNION ALL SELECT g.*, g.ticker || f.seen, f.n + 1 FROM found f "
-        f"CROSS JOIN LATERAL ({then}) g WHERE f.n < {limit}) "
-        f"SELECT {ENTRY} FROM found n JOIN {{s}}.entries e USING (ticker, id) "
-        "ORDER BY n.known_at DESC, n.date DESC, n.id DESC"
+        "WITH RECURSIVE n AS ("
+        f"SELECT g.*, array[g.ticker, %(not_ticker)s] AS seen, 1 AS many FROM ({first}) g "
+        "UNION ALL SELECT g.*, g.ticker || f.seen, f.many + 1 FROM n f "
+        f"CROSS JOIN LATERAL ({then}) g WHERE f.many < {limit}) {_few()}"
     )
 
 
