@@ -284,6 +284,8 @@ class Memory:
         """
         ticker, day, now = check_ticker(ticker), parse_date(date), self._now()
         check_text(text, "the text of a decision")
+        if not text.strip():
+            raise UsageError("the text of a decision is empty; write what was decided, and why")
         instant, date_only = self._decision_instant(ticker, day, now)
         if decided_at is not None:
             given = parse_instant(decided_at) if isinstance(decided_at, str) else utc(decided_at)

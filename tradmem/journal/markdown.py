@@ -2,7 +2,7 @@
 
 import operator
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from datetime import date as Date  # noqa: N812 - `date` is the name of a field elsewhere
@@ -364,6 +364,23 @@ class MarkdownJournal:
                     index.forget()
                     opened.open(index)
         return changes
+
+    def revise(self, change: Callable[[bytes], bytes]) -> None:
+        """Give the log the content that a person made of it.
+
+        Args:
+            change: from its content now, while nobody else writes, to what it is to be.
+
+        Raises:
+            LogError: it cannot be read or written; nothing was changed in it.
+        """
+        with self._shelf.writing() as opened:
+            before = bytes(opened.log.content(opened.descriptor(opened.log)))
+            try:
+                self._writer(opened).replace(opened.log, [change(before)])
+            except OvertakenError:
+                raise self._overtaken() from None
+            opened.log.forget()
 
     def where(self, entry_id: str) -> str:
         """The file and line of an entry's tag, as ``path:line``; empty if no entry has the id."""
