@@ -34,6 +34,9 @@ COMMANDS = {
     "undo": Lazy("govern", "Take back the latest act on an entry.", _GOVERN),
     "consolidate": Lazy("govern", "Let one note stand for lessons that say the same.", _GOVERN),
     "mcp": Lazy("mcp", "Serve memories to language models over MCP.", _SERVE),
+    "mirror": Lazy(
+        "mirror", "Keep a markdown copy of a log up to date, for people and git.", _GOVERN
+    ),
     "db": Lazy("db", "Look after a log in PostgreSQL.", _GOVERN),
 }
 
