@@ -5,6 +5,7 @@ import subprocess
 
 import anyio
 import pytest
+from mcp.shared.exceptions import MCPError
 
 from tests.plugin.mcp_world import COMMAND, ENV, LIBRARIES, stdio, text
 from tradmem.memory import Memory
@@ -61,7 +62,7 @@ def test_a_decision_names_what_its_caller_was_shown(tmp_path):
 
 def test_resources_are_the_log_and_its_entries(tmp_path):
     memory = Memory.open(tmp_path / "memory.md")
-    first, second = (memory.note(f"Note {n}.").entry for n in (1, 2))
+    first, second = (memory.note(f"{name} opens.").entry for name in ("Tokyo", "Paris"))
 
     async def talk():
         async with stdio(tmp_path, "--log", "memory.md") as client:
@@ -77,15 +78,15 @@ def test_resources_are_the_log_and_its_entries(tmp_path):
             ):
                 try:
                     await client.read_resource(uri)
-                except Exception as error:
+                except MCPError as error:
                     faults.append(str(error))
             return log.contents[0].text, one.contents[0].text, faults
 
     log, one, faults = anyio.run(talk)
-    assert "Note 1." in log
-    assert "Note 2." in log
+    assert "Tokyo opens." in log
+    assert "Paris opens." in log
     assert first.id not in one
-    assert "Note 2." in one
+    assert "Paris opens." in one
     assert len(faults) == 4
     assert all("there is no resource" in fault for fault in faults)
 

@@ -7,7 +7,7 @@ import click
 
 from tradmem.cli import choosing, options
 from tradmem.cli.listing import entry_lines
-from tradmem.cli.opening import is_there, now, open_journal
+from tradmem.cli.opening import is_there, now, open_file, open_journal
 from tradmem.cli.output import say, width, write, write_csv, write_json
 from tradmem.cli.paging import edit as open_editor
 from tradmem.cli.paging import write_paged
@@ -87,7 +87,7 @@ def list_entries(
 @options.log
 def path(*, log: str) -> None:
     """Print the path of the log."""
-    write(str(open_journal(log).path.absolute()))
+    write(str(open_file(log, "has a path").path.absolute()))
 
 
 @log.command()
@@ -106,7 +106,7 @@ def edit(context: click.Context, *, log: str) -> Any:
         raise UsageError(
             f"there is no log at {log} yet; `tradmem record` or `tradmem run` starts one"
         )
-    open_editor(open_journal(log).path)
+    open_editor(open_file(log, "opens in an editor").path)
     return context.invoke(check, fix=False, dry_run=False, log=log, as_json=False)
 
 

@@ -73,13 +73,14 @@ def copy(source: Journal, target: Journal, *, dry_run: bool = False) -> list[Tak
 def in_order(entries: Iterable[Entry]) -> Iterator[Whole]:
     """Whole entries in the order in which they were recorded, a repeated one once."""
     seen: set[str] = set()
-    for entry in sorted(entries, key=_recorded_at):
+    for entry in sorted(entries, key=recorded_at):
         if entry.id not in seen:
             seen.add(entry.id)
             yield whole_of(entry)
 
 
-def _recorded_at(entry: Entry) -> datetime:
+def recorded_at(entry: Entry) -> datetime:
+    """When an entry was recorded; its date's end where nobody stamped it."""
     recorded = entry.recorded
     if recorded.recorded_at:
         return recorded.recorded_at
@@ -126,24 +127,25 @@ def _take(
     """What becomes of one entry, and the additions that it still lacks."""
     recorded = replace(whole.recorded, text=clean(whole.recorded.text))
     here = _standing(target, recorded, new or {})
-    about = {
-        "id": recorded.id,
-        "what": f"{recorded.date} {recorded.ticker}",
-        "where": whole.where,
-    }
+    told = Taken(
+        fate=Fate.UNCHANGED,
+        id=recorded.id,
+        what=f"{recorded.date} {recorded.ticker}",
+        where=whole.where,
+    )
     if here is None:
         reason = _store(target, recorded, whole, new)
         if reason:
-            return Taken(fate=Fate.KEPT_OUT, reason=reason, **about), ()
+            return replace(told, fate=Fate.KEPT_OUT, reason=reason), ()
         kinds = tuple(addition.kind for addition in whole.additions)
-        return Taken(fate=Fate.TAKEN, added=kinds, **about), whole.additions
+        return replace(told, fate=Fate.TAKEN, added=kinds), whole.additions
     if not _is_same(here.recorded, recorded):
         reason = f"{here.recorded.id} stands with another text or rating"
-        return Taken(fate=Fate.KEPT_OUT, reason=reason, **about), ()
-    about["id"] = here.recorded.id
+        return replace(told, fate=Fate.KEPT_OUT, reason=reason), ()
     missing = lacking(here.additions, whole.additions)
     kinds = tuple(addition.kind for addition in missing)
-    return Taken(fate=Fate.COMPLETED if missing else Fate.UNCHANGED, added=kinds, **about), missing
+    fate = Fate.COMPLETED if missing else Fate.UNCHANGED
+    return replace(told, fate=fate, id=here.recorded.id, added=kinds), missing
 
 
 def _store(target: Journal, recorded: Decision, whole: Whole, new: dict[str, Whole] | None) -> str:
