@@ -33,7 +33,6 @@ _HITS = (
 _MEANS = ("n", "score", "interval", "always Buy", "ahead", "interval")
 _APART = ("decided", "right", "wrong", "hit", "without", "interval")
 _FOLDED = {Group.TICKER: "By ticker", Group.AGENT: "By agent"}
-_OPEN = 12  # lines of a table up to which it is shown unfolded
 
 
 def track_markup(record: TrackRecord) -> str:
@@ -70,22 +69,30 @@ def _horizon(lines: Sequence[Line]) -> Iterator[str]:
         yield f'<div class="words">{paragraphs(verdict(overall, lines))}</div>'
     else:
         yield _paragraph(NOTHING_YET, "words")
-    yield "<h3>What became of the decisions</h3>"
+    yield '<div class="tables">'
+    yield "<section><h3>What became of the decisions</h3>"
     yield from _grouped(list(FATES.values()), [(line, _fates(line)) for line in shown])
     if overall.attrition.open:
         yield _paragraph(DUE, "note")
+    yield "</section>"
     if judged:
-        yield "<h3>How often the calls were right</h3>"
+        yield "<section><h3>How often the calls were right</h3>"
         yield from _grouped(_HITS, [(line, hits(line)) for line in judged])
-        yield _paragraph(READING, "note")
-        yield "<h3>Means, of one decision</h3>"
-        rows = [(line, means(line)) for line in shown if line.score.value is not None]
-        if rows:
-            yield from _grouped(_MEANS, rows)
-            yield _paragraph(CONVENTION, "note")
-        else:
-            yield _paragraph(NO_MEANS, "")
+        yield f"{_paragraph(READING, 'note')}</section>"
+        yield "<section><h3>Means, of one decision</h3>"
+        yield from _means(shown)
+        yield "</section>"
     yield from _apart(overall)
+    yield "</div>"
+
+
+def _means(lines: Sequence[Line]) -> Iterator[str]:
+    rows = [(line, means(line)) for line in lines if line.score.value is not None]
+    if not rows:
+        yield _paragraph(NO_MEANS, "")
+        return
+    yield from _grouped(_MEANS, rows)
+    yield _paragraph(CONVENTION, "note")
 
 
 def _cards(line: Line) -> str:
@@ -141,8 +148,8 @@ def _apart(overall: Line) -> Iterator[str]:
         counts = (kind.decided, alone.right, alone.n - alone.right)
         rates = (share(alone.value), share(without.value), interval(without))
         rows.append((KINDS[kind.name], tuple(str(text) for text in (*counts, *rates))))
-    yield "<h3>Looked at apart, for it could flatter</h3>"
-    yield _table(_APART, rows)
+    table = _table(_APART, rows)
+    yield f"<section><h3>Looked at apart, for it could flatter</h3>{table}</section>"
 
 
 def _grouped(columns: Sequence[str], rows: Sequence[tuple[Line, Sequence[str]]]) -> Iterator[str]:
@@ -152,9 +159,8 @@ def _grouped(columns: Sequence[str], rows: Sequence[tuple[Line, Sequence[str]]])
     for group, title in _FOLDED.items():
         found = [(name_of(line), cells) for line, cells in rows if line.group is group]
         if found:
-            is_open = " open" if len(found) <= _OPEN else ""
             table = _table(columns, found)
-            yield f"<details{is_open}><summary>{title}</summary>\n{table}\n</details>"
+            yield f"<details><summary>{title}</summary>\n{table}\n</details>"
 
 
 def _table(columns: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]) -> str:

@@ -6,10 +6,10 @@ const ROW = 33; // pixels of a row, its line included
 const SPARE = 12; // rows drawn above and below what is in view
 
 const COLUMNS = [
-  { name: "Date", width: 106, key: (e) => e.date, cell: (e) => e.date },
-  { name: "Ticker", width: 104, key: (e) => e.ticker, cell: (e) => market(e.ticker) },
-  { name: "Rating", width: 104, key: (e) => RATINGS.indexOf(e.rating), cell: (e) => e.rating },
-  { name: "Result", width: 108, key: (e) => RESULTS.indexOf(result(e)), cell: result, tone: (e) => e.verdict },
+  { name: "Date", width: 106, narrow: 84, key: (e) => e.date, cell: (e) => e.date },
+  { name: "Ticker", width: 104, narrow: 90, key: (e) => e.ticker, cell: (e) => market(e.ticker) },
+  { name: "Rating", width: 108, narrow: 88, key: (e) => RATINGS.indexOf(e.rating), cell: (e) => e.rating },
+  { name: "Result", width: 112, narrow: 92, key: (e) => RESULTS.indexOf(result(e)), cell: result, tone: (e) => e.verdict },
   { name: "Return", width: 84, number: true, key: (e) => e.raw, cell: (e) => percent(e.raw), from: 560 },
   { name: "Alpha", width: 84, number: true, key: (e) => e.alpha, cell: (e) => percent(e.alpha), from: 480 },
   { name: "Known", width: 110, key: (e) => e.known, cell: (e) => e.known || "", from: 760 },
@@ -52,7 +52,7 @@ class Table {
     const flexible = this.columns.at(-1).width === 0;
     const cols = this.columns.map((c) => {
       const col = make("col");
-      if (c.width && flexible) col.style.width = `${c.width}px`;
+      if (c.width) col.style.width = flexible ? `${c.width}px` : `${c.narrow || c.width}px`;
       return col;
     });
     this.grid.prepend(make("colgroup", null, ...cols));

@@ -63,14 +63,14 @@ openFromAddress();
 function printedRow(entry) {
   const verdict = make("td", { class: entry.verdict || null }, result(entry));
   const cells = [entry.date, market(entry.ticker), entry.rating].map((text) => make("td", null, text));
-  return make("tr", null, ...cells, verdict, ...[percent(entry.raw), percent(entry.alpha), says(entry)].map((text) => make("td", null, text)));
+  return make("tr", null, ...cells, verdict, ...[percent(entry.raw), percent(entry.alpha), oneLine(says(entry), 180)].map((text) => make("td", null, text)));
 }
 
 // What is on paper: the rows as they are filtered and sorted, and everything unfolded.
 addEventListener("beforeprint", () => {
   const rows = table.shown.slice(0, MOST_PRINTED);
   const names = ["Date", "Ticker", "Rating", "Result", "Return", "Alpha", "Lesson"];
-  const widths = [9, 8, 10, 9, 7, 7, 50];
+  const widths = [10, 10, 11, 10, 8, 8, 43];
   const cols = widths.map((width) => {
     const col = make("col");
     col.style.width = `${width}%`;
