@@ -8,6 +8,7 @@ from keyword import iskeyword
 from typing import Any, NamedTuple, NoReturn
 
 import click
+from click.shell_completion import CompletionItem
 
 from tradmem.cli.output import fit_streams, say
 from tradmem.errors import LogBusy, TradmemError, UsageError
@@ -76,6 +77,15 @@ class Group(click.Group):
             rows = [(name, c.help) for name, c in self.lazy.items() if c.section == section]
             with formatter.section(section):
                 formatter.write_dl(rows, col_max=12)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """What may follow, without loading any command."""
+        names = [
+            CompletionItem(name, help=command.help)
+            for name, command in self.lazy.items()
+            if name.startswith(incomplete)
+        ]
+        return names + click.Command.shell_complete(self, ctx, incomplete)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; a reader who has seen enough of its output is no failure."""

@@ -181,6 +181,7 @@ class Closed:
     def __init__(self, source: "PriceSource", name: str) -> None:
         self._source = source
         self._name = name
+        self._told: set[str] = set()
 
     @property
     def tickers(self) -> tuple[str, ...]:
@@ -189,6 +190,10 @@ class Closed:
 
     def fetch(self, spans: "Mapping[str, Span]") -> "dict[str, Bars | PriceError]":
         """See :class:`tradmem.market.prices.PriceSource`."""
+        for notice in getattr(self._source, "notices", ()):
+            if notice not in self._told:
+                self._told.add(notice)
+                say(notice)
         return {
             ticker: PriceError(PriceFault.NOT_HELD, ticker, self._name)
             if isinstance(found, PriceError) and found.kind is PriceFault.UNKNOWN_SYMBOL

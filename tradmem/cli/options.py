@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from tradmem.clock import parse_date
+from tradmem.errors import TradmemError
 from tradmem.opening import is_database
 from tradmem.settings import DEFAULT_LOG
 
@@ -33,7 +34,12 @@ def _set(key: str) -> Callable[[], str]:
     def look() -> str:
         from tradmem.cli.opening import configuration
 
-        return str(getattr(configuration(), key))
+        try:
+            return str(getattr(configuration(), key))
+        except TradmemError:
+            if click.get_current_context().resilient_parsing:  # the Tab key wants no errors
+                return ""
+            raise
 
     return look
 
