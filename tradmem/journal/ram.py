@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import date as Date  # noqa: N812 - `date` is the name of a field elsewhere
 from datetime import datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from tradmem.errors import LogBusy, UnknownEntry
 from tradmem.journal.base import (
@@ -32,6 +32,42 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+class _Place(NamedTuple):
+    """Where a memory stands among all: by recency, the oldest first."""
+
+    known_at: datetime
+    date: Date
+    id: str
+    number: int
+
+
+class _Order(Sequence[tuple[bytes, int]]):
+    """Memories by recency, read as a selection reads them: the date known, and the number."""
+
+    def __init__(self) -> None:
+        self.places: list[_Place] = []
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @overload
+    def __getitem__(self, number: int) -> tuple[bytes, int]: ...
+    @overload
+    def __getitem__(self, number: slice) -> Sequence[tuple[bytes, int]]: ...
+    def __getitem__(
+        self, number: int | slice
+    ) -> tuple[bytes, int] | Sequence[tuple[bytes, int]]:
+        if isinstance(number, slice):
+            return [self[place] for place in range(*number.indices(len(self)))]
+        place = self.places[number]
+        return place.known_at.date().isoformat().encode(), place.number
+
+
+def _is_plain(entry: Entry) -> bool:
+    """Whether there is but one instant at which an entry can have become a memory."""
+    return sum(addition.outcome is not None for addition in entry.additions) <= 1
+
+
 class RamJournal:
     """Entries in memory; nothing is archived, nothing survives the process."""
 
@@ -40,7 +76,7 @@ class RamJournal:
         self._numbers: dict[str, int] = {}
         self._days: dict[tuple[Date, str], list[int]] = {}
         self._of_ticker: dict[str, list[int]] = {}
-        self._orders: dict[str, list[tuple[bytes, int]]] = {"": []}
+        self._orders: dict[str, _Order] = {"": _Order()}
         self._unfinished: dict[int, None] = {}
         self._tallies: dict[str, Tally] = {}
         self._touched: list[int] = []
@@ -120,16 +156,19 @@ class RamJournal:
             self._unfinished[number] = None
         else:
             self._unfinished.pop(number, None)
-        if entry.known_on:
-            pair = (entry.known_on.isoformat().encode(), number)
+        if known_at := entry.known_at:
+            place = _Place(known_at, entry.date, entry.id, number)
             for key in ("", entry.ticker):
-                insort(self._orders.setdefault(key, []), pair)
+                if key not in self._orders:
+                    self._orders[key] = _Order()
+                insort(self._orders[key].places, place)
 
     def _unfile(self, number: int, entry: Entry) -> None:
-        if entry.known_on:
-            pair = (entry.known_on.isoformat().encode(), number)
+        if known_at := entry.known_at:
+            place = _Place(known_at, entry.date, entry.id, number)
             for key in ("", entry.ticker):
-                del self._orders[key][bisect_left(self._orders[key], pair)]
+                places = self._orders[key].places
+                del places[bisect_left(places, place)]
 
     def get(self, entry_id: str) -> Entry | None:
         """See :class:`~tradmem.journal.base.Journal`."""
@@ -183,7 +222,35 @@ class RamJournal:
             limit=limit,
         )
         with self._threads:
+            newest = self._newest(wanted)
+            if newest is not None:
+                return newest
             return select([self], RamJournal._recallable, wanted).entries
+
+    def _newest(self, wanted: Wanted) -> list[Entry] | None:
+        """The same as a selection, where all that is wanted stood then as it stands now.
+
+        None where an entry that may have been known earlier, or otherwise, has to be folded.
+        """
+        if wanted.limit == 0:
+            return []
+        found: dict[str, Entry] = {}
+        order = self._orders.get(wanted.ticker or "")
+        for known_at, _, name, number in reversed(order.places if order else ()):
+            entry = self._entries[number]
+            if entry.ticker == wanted.not_ticker:
+                continue
+            if entry.changed_at > wanted.as_of:
+                if known_at > wanted.as_of and _is_plain(entry):
+                    continue
+                return None
+            key = entry.ticker if wanted.distinct else name
+            if key in found or not wanted.fits(entry) or self._is_replaced(entry):
+                continue
+            found[key] = entry
+            if len(found) == wanted.limit:
+                break
+        return list(found.values())
 
     def _recallable(self, number: int) -> Entry | None:
         entry = self._entries[number]
@@ -197,7 +264,7 @@ class RamJournal:
 
     def order(self, ticker: str = "") -> Sequence[tuple[bytes, int]]:
         """See :class:`~tradmem.journal.selection.Ordered`."""
-        return self._orders.get(ticker, ())
+        return self._orders.get(ticker, _Order())
 
     def date_of(self, number: int) -> bytes:
         """See :class:`~tradmem.journal.selection.Ordered`."""
@@ -239,7 +306,7 @@ class RamJournal:
     def tickers(self) -> set[str]:
         """See :class:`~tradmem.journal.base.Journal`."""
         with self._threads:
-            return {ticker for _, ticker in self._days}
+            return set(self._of_ticker)
 
     def problems(self) -> list[Problem]:
         """See :class:`~tradmem.journal.base.Journal`: there is nothing to go wrong."""

@@ -5,7 +5,7 @@ lesson of each of some other tickers; only what was known by the instant in ques
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
@@ -117,8 +117,7 @@ def recall(
         if cross_ticker
         else []
     )
-    shown = [*same, *(Shown(entry=entry, is_same=False) for entry in others)]
-    shown = [replace(item, worth=(item.entry.known_at or as_of).timestamp()) for item in shown]
+    shown = [*same, *(Shown(entry=entry, is_same=False, worth=_worth(entry)) for entry in others)]
     found = compose(journal, ticker, as_of, shown, left_out, budget=budget)
     return replace(found, explained=_explained(found)) if explain else found
 
@@ -181,20 +180,42 @@ def _same(
     limit, most = wanted, _DEPTH * wanted
     while wanted:
         found = journal.memories(as_of, ticker=ticker, limit=limit)
-        shown: dict[str, Shown] = {}
-        left_out: list[LeftOut] = []
+        said: dict[str, list[Entry]] = {}
         for entry in found:
             key = lesson_key(entry)
-            if key in shown:
-                first = shown[key]
-                shown[key] = replace(first, times=first.times + 1)
-                left_out.append(LeftOut(entry=entry, reason=f"the same lesson as {first.entry.id}"))
-            elif len(shown) < wanted:
-                shown[key] = Shown(entry=entry, is_same=True, decision=entry.decision)
-        if len(shown) >= wanted or len(found) < limit or limit >= most:
-            return list(shown.values()), left_out
+            if key in said:
+                said[key].append(entry)
+            elif len(said) < wanted:
+                said[key] = [entry]
+        if len(said) >= wanted or len(found) < limit or limit >= most:
+            return [_first_of(group) for group in said.values()], list(_repeats(found, said))
         limit = min(2 * limit, most)
     return [], []
+
+
+def _first_of(group: Sequence[Entry]) -> Shown:
+    """The newest of those that say the same, which are counted."""
+    entry = group[0]
+    return Shown(
+        entry=entry,
+        is_same=True,
+        worth=_worth(entry),
+        times=len(group),
+        decision=entry.decision,
+    )
+
+
+def _repeats(found: Sequence[Entry], said: Mapping[str, Sequence[Entry]]) -> Iterator[LeftOut]:
+    """Those that say the same as a newer one, the newest first."""
+    firsts = {entry.id: group[0].id for group in said.values() for entry in group[1:]}
+    for entry in found:
+        if entry.id in firsts:
+            yield LeftOut(entry=entry, reason=f"the same lesson as {firsts[entry.id]}")
+
+
+def _worth(entry: Entry) -> float:
+    """The newer a memory, the later it goes where the budget is short."""
+    return entry.known_at.timestamp() if entry.known_at else 0.0
 
 
 def lesson_key(entry: Entry) -> str:
@@ -214,82 +235,127 @@ class _Frame(NamedTuple):
     order: str
 
 
+class _Piece(NamedTuple):
+    """The paragraph of a memory, as far as it does not depend on the room that there is.
+
+    Attributes:
+        top: its first line.
+        bottom: what stands below the decision.
+    """
+
+    top: str
+    bottom: str
+
+    def write(self, decision: str) -> str:
+        """The paragraph, with as much of the decision."""
+        middle = f"\nDecision: {decision}" if decision else ""
+        return f"{self.top}{middle}\n{self.bottom}"
+
+
 def _fit(
     shown: Sequence[Shown], frame: _Frame, budget: int
 ) -> tuple[str, list[Shown], list[Entry]]:
     """The text within the budget, what it shows, and what had to go, what is worth least first."""
     kept = list(shown)
+    pieces = [_piece(item, frame.as_of) for item in kept]
     dropped: list[Entry] = []
     while kept:
-        bare = _write([replace(item, decision="") for item in kept], frame)
+        bare = _write(kept, [piece.write("") for piece in pieces], frame)
         left = budget - len(bare)
         if left >= 0:
-            return _write(_cut(kept, left), frame), kept, dropped
+            decisions = _cut(kept, left)
+            written = [p.write(d) for p, d in zip(pieces, decisions, strict=True)]
+            return _write(kept, written, frame), kept, dropped
         least = min(range(len(kept)), key=lambda n: (kept[n].worth, -n))
+        del pieces[least]
         dropped.append(kept.pop(least).entry)
     return "", [], dropped
 
 
-def _cut(shown: Sequence[Shown], left: int) -> list[Shown]:
-    """Give the first decisions as much of what is left as they take."""
+def _cut(shown: Sequence[Shown], left: int) -> list[str]:
+    """The decisions, the first ones as much of what is left as they take."""
     out = []
     for item in shown:
         label = len("Decision: \n")
         room = left - label
-        text = _guard(item.decision)
+        text = _guard(item.decision) if item.decision else ""
         if len(text) > room:
             text = text[: room - len(_CUT)].rstrip() + _CUT if room >= _SHORTEST else ""
         left -= len(text) + label if text else 0
-        out.append(replace(item, decision=text))
+        out.append(text)
     return out
 
 
-def _write(shown: Sequence[Shown], frame: _Frame) -> str:
-    same = [_paragraph(item, frame.as_of) for item in shown if item.is_same]
-    others = [_paragraph(item, frame.as_of) for item in shown if not item.is_same]
-    parts = [_HEADING]
+def _write(shown: Sequence[Shown], written: Sequence[str], frame: _Frame) -> str:
+    pairs = list(zip(shown, written, strict=True))
+    same = [text for item, text in pairs if item.is_same]
+    others = [text for item, text in pairs if not item.is_same]
+    parts = [f"{_OPEN}\n{_HEADING}"]
     if frame.track:
         parts.append(frame.track)
     if same:
         parts += [f"On {frame.ticker}, {frame.order}:", *same]
     if others:
         parts += [f"On other tickers, {frame.order}:", *others]
-    return "\n\n".join([f"{_OPEN}\n{parts[0]}", *parts[1:]]) + f"\n{_CLOSE}\n"
+    return "\n\n".join(parts) + f"\n{_CLOSE}\n"
 
 
-def _paragraph(item: Shown, as_of: datetime) -> str:
-    entry = item.entry
-    lines = [_head(entry, as_of)]
-    if entry.status is Status.NOTE:
-        lines.append(f"Note: {_guard(entry.note)}")
-        return "\n".join(lines)
-    if item.decision:
-        lines.append(f"Decision: {item.decision}")
-    if entry.remark:
-        lines.append(f"Note: {_guard(entry.remark)}")
-    if entry.reflection:
-        again = f" (said of {item.times} decisions)" if item.times > 1 else ""
-        lines.append(f"Lesson{again}: {_guard(entry.reflection)}")
-    else:
-        lines.append("Lesson: no lesson yet.")
-    return "\n".join(lines)
-
-
-def _head(entry: Entry, as_of: datetime) -> str:
-    """One line: date, ticker, rating, figures, verdict, age."""
-    known_at = entry.known_at or as_of
-    age = (as_of - known_at).days
+def _piece(item: Shown, as_of: datetime) -> _Piece:
+    words = _words(item.entry)
+    age = (as_of - words.known_at).days if words.known_at else 0
     ago = "today" if age < 1 else "1 day ago" if age == 1 else f"{age} days ago"
+    bottom = words.bottom
+    if item.times > 1 and words.lesson:
+        bottom = f"{words.remark}Lesson (said of {item.times} decisions): {words.lesson}"
+    return _Piece(f"{words.head} {ago}", bottom)
+
+
+class _Words(NamedTuple):
+    """What a text says of an entry, whenever and beside whatever it is shown."""
+
+    entry: Entry
+    known_at: datetime | None
+    head: str
+    bottom: str
+    remark: str
+    lesson: str
+
+
+# An entry is shown again and again; while it is held here, no other can have its address.
+_WORDS: dict[int, _Words] = {}
+_MOST_WORDS = 1024
+
+
+def _words(entry: Entry) -> _Words:
+    found = _WORDS.get(id(entry))
+    if found is None or found.entry is not entry:
+        if len(_WORDS) >= _MOST_WORDS:
+            _WORDS.clear()
+        found = _WORDS[id(entry)] = _make_words(entry)
+    return found
+
+
+def _make_words(entry: Entry) -> _Words:
+    head, lesson = _head(entry), _guard(entry.reflection)
+    if entry.status is Status.NOTE:
+        return _Words(entry, entry.known_at, head, f"Note: {_guard(entry.note)}", "", "")
+    remark = f"Note: {_guard(entry.remark)}\n" if entry.remark else ""
+    bottom = f"{remark}Lesson: {lesson or 'no lesson yet.'}"
+    return _Words(entry, entry.known_at, head, bottom, remark, lesson)
+
+
+def _head(entry: Entry) -> str:
+    """One line: date, ticker, rating, figures, verdict; its age is to follow."""
     ticker = "the market" if entry.ticker == MARKET else entry.ticker
     outcome = entry.outcome
     if outcome is None:
-        return f"{entry.date} {ticker}, noted {ago}"
+        return f"{entry.date} {ticker}, noted"
     alpha = f", alpha {percent(outcome.alpha)}" if outcome.alpha is not None else ""
     against = f" against {outcome.benchmark}" if outcome.benchmark and alpha else ""
     verdict = f": {entry.verdict}" if entry.verdict else ""
     return (
         f"{entry.date} {ticker} {entry.rating or UNRATED}{verdict}, "
-        f"{percent(outcome.raw_return)} in {outcome.sessions} sessions{alpha}{against}, known {ago}"
+        f"{percent(outcome.raw_return)} in {outcome.sessions} sessions{alpha}{against}, known"
     )
 
 
