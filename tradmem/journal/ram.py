@@ -78,6 +78,7 @@ class RamJournal:
         self._of_ticker: dict[str, list[int]] = {}
         self._orders: dict[str, _Order] = {"": _Order()}
         self._unfinished: dict[int, None] = {}
+        self._replaced: set[int] = set()
         self._tallies: dict[str, Tally] = {}
         self._touched: list[int] = []
         self._lessons: dict[str, str] = {}
@@ -112,6 +113,10 @@ class RamJournal:
             self._file(number, entry)
             if stored is Stored.REVISED:
                 self._tallies.pop(entry.ticker, None)
+                newest = newest_revisions([*group, entry])
+                self._replaced |= {
+                    self._numbers[other.id] for other in group if is_replaced(other, newest)
+                }
             return entry, stored
 
     def add(self, additions: Sequence[tuple[str, Addition]]) -> list[Entry]:
@@ -236,16 +241,17 @@ class RamJournal:
             return []
         found: dict[str, Entry] = {}
         order = self._orders.get(wanted.ticker or "")
+        as_of, others, distinct = wanted.as_of, wanted.not_ticker, wanted.distinct
         for known_at, _, name, number in reversed(order.places if order else ()):
             entry = self._entries[number]
-            if entry.ticker == wanted.not_ticker:
+            if others is not None and entry.recorded.ticker == others:
                 continue
-            if entry.changed_at > wanted.as_of:
-                if known_at > wanted.as_of and _is_plain(entry):
+            if entry.changed_at > as_of:
+                if known_at > as_of and _is_plain(entry):
                     continue
                 return None
-            key = entry.ticker if wanted.distinct else name
-            if key in found or not wanted.fits(entry) or self._is_replaced(entry):
+            key = entry.recorded.ticker if distinct else name
+            if key in found or number in self._replaced or not wanted.suits(entry):
                 continue
             found[key] = entry
             if len(found) == wanted.limit:
@@ -253,14 +259,10 @@ class RamJournal:
         return list(found.values())
 
     def _recallable(self, number: int) -> Entry | None:
-        entry = self._entries[number]
-        return None if self._is_replaced(entry) else entry
+        return None if number in self._replaced else self._entries[number]
 
     def _is_replaced(self, entry: Entry) -> bool:
-        numbers = self._days[entry.date, entry.ticker]
-        return len(numbers) > 1 and is_replaced(
-            entry, newest_revisions(self._entries[number] for number in numbers)
-        )
+        return bool(self._replaced) and self._numbers[entry.id] in self._replaced
 
     def order(self, ticker: str = "") -> Sequence[tuple[bytes, int]]:
         """See :class:`~tradmem.journal.selection.Ordered`."""

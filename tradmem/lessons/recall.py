@@ -30,8 +30,7 @@ _DEPTH = 8  # times the places of a ticker that are looked at for lessons that d
 _SHORTEST = 80  # characters of a decision below which it says nothing
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeftOut:
+class LeftOut(NamedTuple):
     """A memory that was not shown, and why."""
 
     entry: Entry
@@ -77,14 +76,15 @@ class Shown:
     Attributes:
         entry: as it stood.
         is_same: whether it is of the ticker itself.
-        worth: what is worth the least goes first where the budget is short.
+        worth: what is worth the least goes first where the budget is short; by default the
+            oldest.
         times: how many lessons say the same.
         decision: as much of it as is shown.
     """
 
     entry: Entry
     is_same: bool
-    worth: float = 0.0
+    worth: float | None = None
     times: int = 1
     decision: str = ""
 
@@ -117,7 +117,7 @@ def recall(
         if cross_ticker
         else []
     )
-    shown = [*same, *(Shown(entry=entry, is_same=False, worth=_worth(entry)) for entry in others)]
+    shown = [*same, *(Shown(entry=entry, is_same=False) for entry in others)]
     found = compose(journal, ticker, as_of, shown, left_out, budget=budget)
     return replace(found, explained=_explained(found)) if explain else found
 
@@ -196,26 +196,23 @@ def _same(
 def _first_of(group: Sequence[Entry]) -> Shown:
     """The newest of those that say the same, which are counted."""
     entry = group[0]
-    return Shown(
-        entry=entry,
-        is_same=True,
-        worth=_worth(entry),
-        times=len(group),
-        decision=entry.decision,
-    )
+    return Shown(entry=entry, is_same=True, times=len(group), decision=entry.decision)
 
 
 def _repeats(found: Sequence[Entry], said: Mapping[str, Sequence[Entry]]) -> Iterator[LeftOut]:
     """Those that say the same as a newer one, the newest first."""
-    firsts = {entry.id: group[0].id for group in said.values() for entry in group[1:]}
+    firsts = {e.recorded.id: group[0].id for group in said.values() for e in group[1:]}
     for entry in found:
-        if entry.id in firsts:
-            yield LeftOut(entry=entry, reason=f"the same lesson as {firsts[entry.id]}")
+        first = firsts.get(entry.recorded.id)
+        if first:
+            yield LeftOut(entry, f"the same lesson as {first}")
 
 
-def _worth(entry: Entry) -> float:
-    """The newer a memory, the later it goes where the budget is short."""
-    return entry.known_at.timestamp() if entry.known_at else 0.0
+def _worth(item: Shown) -> float:
+    """The less, the sooner a memory goes where the budget is short."""
+    if item.worth is not None:
+        return item.worth
+    return item.entry.known_at.timestamp() if item.entry.known_at else 0.0
 
 
 def lesson_key(entry: Entry) -> str:
@@ -266,7 +263,7 @@ def _fit(
             decisions = _cut(kept, left)
             written = [p.write(d) for p, d in zip(pieces, decisions, strict=True)]
             return _write(kept, written, frame), kept, dropped
-        least = min(range(len(kept)), key=lambda n: (kept[n].worth, -n))
+        least = min(range(len(kept)), key=lambda n: (_worth(kept[n]), -n))
         del pieces[least]
         dropped.append(kept.pop(least).entry)
     return "", [], dropped

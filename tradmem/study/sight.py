@@ -67,11 +67,10 @@ class Eyes:
                 name = self._taught[chance.randrange(known)][1]
                 found = self._memory.journal.get(name)
                 donor = (found and found.at(seen.as_of)) or entry
-            worth = (donor.known_at or seen.as_of).timestamp()
             fake = relabelled(donor, entry.ticker)
             is_same = entry.ticker == seen.ticker
             decision = fake.decision if is_same else ""
-            shown.append(Shown(entry=fake, is_same=is_same, worth=worth, decision=decision))
+            shown.append(Shown(entry=fake, is_same=is_same, decision=decision))
         journal = self._memory.journal
         return compose(
             journal, seen.ticker, seen.as_of, shown, seen.left_out, budget=self._budget
