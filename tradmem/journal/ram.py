@@ -54,9 +54,7 @@ class _Order(Sequence[tuple[bytes, int]]):
     def __getitem__(self, number: int) -> tuple[bytes, int]: ...
     @overload
     def __getitem__(self, number: slice) -> Sequence[tuple[bytes, int]]: ...
-    def __getitem__(
-        self, number: int | slice
-    ) -> tuple[bytes, int] | Sequence[tuple[bytes, int]]:
+    def __getitem__(self, number: int | slice) -> tuple[bytes, int] | Sequence[tuple[bytes, int]]:
         if isinstance(number, slice):
             return [self[place] for place in range(*number.indices(len(self)))]
         place = self.places[number]

@@ -6,9 +6,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from tradmem.briefing import Brief, brief
+from tradmem.briefing import Brief
 from tradmem.clock import AsOf
-from tradmem.lessons.hits import Track, track_of
+from tradmem.lessons.hits import Track
 from tradmem.lessons.recall import Recall
 from tradmem.lessons.track import TrackRecord
 from tradmem.memory import Memory

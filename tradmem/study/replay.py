@@ -18,6 +18,7 @@ from tradmem.journal.base import Journal
 from tradmem.journal.markdown import MarkdownJournal
 from tradmem.journal.ram import RamJournal
 from tradmem.lessons.reflect import Reflector
+from tradmem.market.calendars import calendar_of
 from tradmem.market.prices import Bars, PriceSource
 from tradmem.market.symbols import benchmark_of
 from tradmem.memory import Memory
@@ -83,7 +84,7 @@ class Replay:
         ]
 
 
-def replay(
+def replay(  # noqa: PLR0917 - the first nine are what a replay is
     decide: Decide | Any,
     tickers: Iterable[str],
     prices: PriceSource,
@@ -150,9 +151,10 @@ def replay(
     )
     found, settings, remarks = _closes(prices, names, first, last, settings)
     ends = [bars.dates[-1] for bars in found.values() if isinstance(bars, Bars)]
-    if max(ends, default=first) < last:
-        last = max(ends, default=first)
-        remarks += (f"the closes end on {last}, and so does the replay",)
+    if (final := max(ends, default=first)) < last:
+        if any(calendar_of(name, settings.aliases).last_until(last) > final for name in names):
+            remarks += (f"the closes end on {final}, and so does the replay",)
+        last = final
     world = World(found, settings.aliases)
     opened = ReplayMemory(
         _journal(memory, settings),
@@ -250,7 +252,9 @@ def _decider(decide: Any, graph: Any, memory: Memory, how: How) -> Decide | Grap
         found: Decide = decide
         return Graph(decide, memory) if is_graph(decide) else found
     if how.decide_at.is_optimistic:
-        raise UsageError("a graph that records decides at its clock; decide_at cannot be same_close")
+        raise UsageError(
+            "a graph that records decides at its clock, which is later than same_close"
+        )
     if how.sight is not Sight.FULL:
         raise UsageError("a graph that recalls sees all of the memory; hand it in as decide")
     if is_graph(graph):

@@ -72,9 +72,7 @@ class Eyes:
             decision = fake.decision if is_same else ""
             shown.append(Shown(entry=fake, is_same=is_same, decision=decision))
         journal = self._memory.journal
-        return compose(
-            journal, seen.ticker, seen.as_of, shown, seen.left_out, budget=self._budget
-        )
+        return compose(journal, seen.ticker, seen.as_of, shown, seen.left_out, budget=self._budget)
 
 
 def relabelled(entry: Entry, ticker: str) -> Entry:

@@ -1,7 +1,7 @@
 """The walk of a replay from one decision to the next."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date as Date  # noqa: N812 - `date` is the name of an argument here
 from datetime import datetime
@@ -217,9 +217,7 @@ def _blank(memory: Memory) -> Memory:
     """A memory of nothing, for whoever may not see the real one."""
     from tradmem.journal.ram import RamJournal  # noqa: PLC0415 - only for comparisons
 
-    return Memory(
-        RamJournal(), prices=memory.prices, settings=memory.settings, clock=memory.clock
-    )
+    return Memory(RamJournal(), prices=memory.prices, settings=memory.settings, clock=memory.clock)
 
 
 def seed_of(seed: int, point: Point) -> int:

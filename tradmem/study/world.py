@@ -181,13 +181,13 @@ class KnownPrices:
             LookAhead: a span ends beyond the last session that is final.
         """
         found: dict[str, Bars | PriceError] = {}
-        for symbol, span in spans.items():
+        for symbol, (start, end) in spans.items():
             tape = self._tapes.get(symbol.upper())
             if tape is None:
                 found[symbol] = PriceError(PriceFault.UNKNOWN_SYMBOL, symbol, "not in this replay")
                 continue
-            self._check(symbol, tape, span.end)
-            found[symbol] = tape.cut(symbol, Span(*span))
+            self._check(symbol, tape, end)
+            found[symbol] = tape.cut(symbol, Span(start, end))
         return found
 
     def _tape(self, ticker: str) -> _Tape:
@@ -274,9 +274,10 @@ def _sound(bars: Bars, aliases: Aliases) -> Bars:
     """The same without closes on days that are no sessions of its market."""
     listing = listing_of(bars.symbol, aliases)
     leg = leg_of(bars, listing.calendar, listing.kind)
-    is_sound = leg.dates == bars.dates and bars.until is None
+    if leg.dates == bars.dates and bars.until is None:
+        return bars
     # A replay ends where its closes end, so that none of them has to tell its end.
-    return bars if is_sound else replace(bars, dates=leg.dates, closes=leg.closes, raw_closes=leg.raw_closes, until=None)
+    return replace(bars, dates=leg.dates, closes=leg.closes, raw_closes=leg.raw_closes, until=None)
 
 
 def instant_of(as_of: AsOf, now: datetime) -> datetime:
