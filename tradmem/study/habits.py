@@ -71,7 +71,7 @@ def habits_of(frame: "pd.DataFrame") -> Habits:
 
 
 def _shares(frame: "pd.DataFrame") -> Iterator[Share]:
-    names = frame["rating"].map(lambda rating: str(rating or UNRATED))
+    names = frame["rating"].map(lambda rating: str(rating) if isinstance(rating, str) else UNRATED)
     days = sorted(set(frame["date"]))
     is_early = frame["date"] < days[len(days) // 2]
     early, late = int(is_early.sum()), int((~is_early).sum())

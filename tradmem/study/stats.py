@@ -4,7 +4,7 @@ All intervals are those of :mod:`tradmem.lessons.rates`: 95 %, from blocks of ti
 overlap and names move together. Means are none below ten blocks.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -250,11 +250,11 @@ def _rows(blocks: Blocks) -> Iterator[Row]:
     """The tables of one horizon."""
     frame = blocks.frame
     keys = {
-        "rating": frame["rating"].map(lambda rating: str(rating or "Unrated")),
+        "rating": frame["rating"].map(_word("Unrated")),
         "ticker": frame["ticker"],
         "agent": frame["agent"],
         "month": frame["month"],
-        "verdict": frame["verdict"].map(lambda verdict: str(verdict or "")),
+        "verdict": frame["verdict"].map(_word("")),
         "cutoff": _cutoffs(frame),
     }
     order = [*map(str, Rating), "Unrated"]
@@ -264,18 +264,23 @@ def _rows(blocks: Blocks) -> Iterator[Row]:
             yield blocks.row(by, name, frame[key == name])
 
 
+def _word(nothing: str) -> Callable[[object], str]:
+    """A value as a word; pandas makes NaN of None."""
+    return lambda value: str(value) if isinstance(value, str) else nothing
+
+
 def _cutoffs(frame: "pd.DataFrame") -> "pd.Series[str]":
     """Whether a model may have known what it decided on; empty where no model decided."""
     import pandas as pd  # noqa: PLC0415 - heavy
 
     words = [
-        "" if model is None else "no stated cutoff" if late is None else _SIDES[bool(late)]
+        _SIDES.get(late, "no stated cutoff") if isinstance(model, str) else ""
         for model, late in zip(frame["model"].tolist(), frame["is_hindsight"].tolist(), strict=True)
     ]
     return pd.Series(words, index=frame.index, dtype=object)
 
 
-_SIDES = ("after the cutoff", "before the cutoff")
+_SIDES = {False: "after the cutoff", True: "before the cutoff"}
 
 
 def _horizons(frame: "pd.DataFrame") -> Iterator[Row]:
