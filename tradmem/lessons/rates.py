@@ -24,7 +24,7 @@ from tradmem.lessons.student import student_t
 LEAST_BLOCKS = 10  # below which blocks are too few to tell how much they vary
 LEAST_WORTH = 30  # independent verdicts below which no word is said of skill
 HALF, THIRD = 1 / 2, 1 / 3  # what a rate is before anything is known: of a side, and of Hold
-_OVERLAP = 1.2
+OVERLAP = 1.2
 _DOUBT = 20  # verdicts that the shrunk rate adds at what is known beforehand
 
 
@@ -106,7 +106,7 @@ def rate_of(sums: Sums, prior: float = HALF) -> Rate:
     if blocks < LEAST_BLOCKS or squares == 0:
         n_eff = float(min(n, blocks))
     else:
-        variance = _OVERLAP * blocks / (blocks - 1) * squares / n**4
+        variance = OVERLAP * blocks / (blocks - 1) * squares / n**4
         n_eff = min(float(n), p * (1 - p) / variance)
     low, high = _wilson(p, n_eff, student_t(blocks - 1)) if blocks > 1 else (None, None)
     return Rate(right=right, n=n, blocks=blocks, n_eff=n_eff, low=low, high=high, prior=prior)
@@ -129,5 +129,5 @@ def mean_of(values: Iterable[tuple[int, float]]) -> Mean:
         return Mean(n=n, blocks=blocks)
     mean = fsum(map(fsum, by_block.values())) / n
     squares = fsum((fsum(found) - mean * len(found)) ** 2 for found in by_block.values())
-    half = student_t(blocks - 1) * sqrt(_OVERLAP * blocks / (blocks - 1) * squares) / n
+    half = student_t(blocks - 1) * sqrt(OVERLAP * blocks / (blocks - 1) * squares) / n
     return Mean(n=n, blocks=blocks, value=mean, low=mean - half, high=mean + half)

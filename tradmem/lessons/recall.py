@@ -154,6 +154,13 @@ def compose(
     )
 
 
+def record_only(journal: Journal, ticker: str, as_of: datetime) -> Recall:
+    """The track record on a ticker and no memories; an empty text while nothing was judged."""
+    track = line_of(journal, ticker, as_of)
+    text = _write([], [], _Frame(ticker, as_of, track, "")) if track else ""
+    return Recall(text=text, memories=(), left_out=(), ticker=ticker, as_of=as_of)
+
+
 def _explained(found: Recall) -> tuple[Weighed, ...]:
     """What the plain rule says of each memory that it chose."""
     shown = [

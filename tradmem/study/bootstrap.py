@@ -2,8 +2,9 @@
 
 Neighbouring dates share windows, so dates are drawn in blocks of neighbours: H. Kuensch, Annals of
 Statistics 17 (1989). Blocks of a fixed length on few dates vary too little; the deviations are
-widened by Student's t for G - 1 degrees of freedom against the normal, and by sqrt(G / (G - 1)),
-where G is how many blocks there are side by side.
+widened by Student's t for G - 1 degrees of freedom against the normal, and by
+sqrt(1.2 G / (G - 1)), where G is how many blocks there are side by side: the same allowances as
+those of :mod:`tradmem.lessons.rates`.
 """
 
 from collections.abc import Iterable
@@ -15,7 +16,7 @@ from statistics import NormalDist, median
 from typing import TYPE_CHECKING, Any
 
 from tradmem.errors import UsageError
-from tradmem.lessons.rates import LEAST_BLOCKS
+from tradmem.lessons.rates import LEAST_BLOCKS, OVERLAP
 from tradmem.lessons.student import student_t
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def bootstrap(
     chance = np.random.default_rng(seed)
     starts = chance.integers(0, dates - length + 1, (draws, ceil(dates / length)))
     drawn = _block_sums(sums, length)[starts].sum(1) / _block_sums(counts, length)[starts].sum(1)
-    wider = student_t(blocks - 1) / _NORMAL.inv_cdf(0.975) * sqrt(blocks / (blocks - 1))
+    wider = student_t(blocks - 1) / _NORMAL.inv_cdf(0.975) * sqrt(OVERLAP * blocks / (blocks - 1))
     off = (drawn - drawn.mean()) * wider
     tail = (1 - level) / 2
     below, above = np.quantile(off, [tail, 1 - tail]).tolist()

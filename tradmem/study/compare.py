@@ -125,7 +125,7 @@ def compare(  # noqa: PLR0917 - those of a replay, behind the variants
 ) -> Comparison:
     """Replay variants on the same dates with the same seeds, and compare them in pairs.
 
-    The reference is the first variant that sees nothing of the memory, else the first. Each
+    The reference is the first variant that sees nothing of the memory, if there is one. Each
     other variant is compared with it, and the first one with each other.
 
     Args:
@@ -211,7 +211,7 @@ def _compared(
     """The pairs, at a level that counts everything that was ever compared."""
     wanted = list(_pairs(named))
     noise = next(((a, b) for a, b in wanted if named[a] == named[b]), None)
-    digests = {name: digest_of({**how, "variant": variant}) for name, variant in named.items()}
+    digests = {name: _digest(variant, how) for name, variant in named.items()}
     asked = [(a, b) for a, b in wanted if (a, b) != noise]
     for name, run in runs.items():
         scores = run.scores["score"]
@@ -238,16 +238,23 @@ def _compared(
     )
 
 
+def _digest(variant: Variant, how: Mapping[str, Any]) -> str:
+    """What makes a variant what it is."""
+    own = {"sight": variant.sight, "decide": variant.decide, "settings": variant.settings}
+    told = {name: value for name, value in own.items() if value is not None}
+    return digest_of({**how, **told, **(variant.given or {})})
+
+
 def _pairs(named: Mapping[str, Variant]) -> Iterator[tuple[str, str]]:
     """Each variant against the reference, then the first against each other."""
     names = list(named)
-    reference = next((name for name in names if named[name].sight is Sight.NONE), names[0])
+    reference = next((name for name in names if named[name].sight is Sight.NONE), "")
     done = set()
     for pair in (
-        *((name, reference) for name in names if name != reference),
+        *((name, reference) for name in names if reference and name != reference),
         *((names[0], name) for name in names[1:]),
     ):
-        is_again = named[pair[1]] == named[reference] and pair[1] != reference
+        is_again = reference not in ("", pair[1]) and named[pair[1]] == named[reference]
         if not is_again and frozenset(pair) not in done:
             done.add(frozenset(pair))
             yield pair

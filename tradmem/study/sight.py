@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import lru_cache
 
 from tradmem.lessons.hits import Track, track_of
-from tradmem.lessons.recall import Recall, Shown, compose
+from tradmem.lessons.recall import Recall, Shown, compose, record_only
 from tradmem.memory import Memory
 from tradmem.model import Entry
 from tradmem.study.moment import Sight
@@ -41,7 +41,7 @@ class Eyes:
         if self._sight is Sight.NONE:
             return Recall(text="", memories=(), left_out=(), ticker=ticker, as_of=as_of)
         if self._sight is Sight.TRACK:
-            return compose(self._memory.journal, ticker, as_of, [], [], budget=self._budget)
+            return record_only(self._memory.journal, ticker, as_of)
         seen = self._memory.recall(ticker, as_of)
         return self._shuffled(seen, seed) if self._sight is Sight.SHUFFLED else seen
 
@@ -51,10 +51,6 @@ class Eyes:
             return Track
         journal = self._memory.journal
         return lambda: track_of(journal, ticker, as_of)
-
-    @property
-    def _budget(self) -> int:
-        return self._memory.settings.budget
 
     def _shuffled(self, seen: Recall, seed: int) -> Recall:
         """As many memories, each with the content of one drawn from all that were known."""
@@ -72,7 +68,14 @@ class Eyes:
             decision = fake.decision if is_same else ""
             shown.append(Shown(entry=fake, is_same=is_same, decision=decision))
         journal = self._memory.journal
-        return compose(journal, seen.ticker, seen.as_of, shown, seen.left_out, budget=self._budget)
+        return compose(
+            journal,
+            seen.ticker,
+            seen.as_of,
+            shown,
+            seen.left_out,
+            budget=self._memory.settings.budget,
+        )
 
 
 def relabelled(entry: Entry, ticker: str) -> Entry:
