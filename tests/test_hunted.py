@@ -186,9 +186,55 @@ def test_a_fence_mark_full_of_blanks_takes_no_time():
 
 
 def test_wrong_calls_are_told_in_one_line(tmp_path):
-    with pytest.raises(UsageError, match="databases"):
-        Memory.open("postgresql://user@127.0.0.1/db")
+    with pytest.raises(UsageError, match="mysql"):
+        Memory.open("mysql://user@127.0.0.1/db")
     with pytest.raises(UsageError, match="beyond"):
         Memory(RamJournal()).recall("NVDA", "0001-01-01T00:00:00+14:00")
     with pytest.raises(UsageError, match="no price source"):
         Memory(RamJournal(), prices={"NVDA": {}})
+
+
+def test_settled_entries_take_no_place_of_the_resolved_ones(tmp_path):
+    journal = MarkdownJournal(tmp_path / "memory.md", max_resolved=8)
+    for number in range(8):
+        journal.append(decision(day=DAY + timedelta(days=number), ticker="NVDA"))
+    resolve_all(journal)
+    for number in range(8):
+        day = DAY + timedelta(days=number)
+        entry, _ = journal.append(decision(day=day, ticker="AAPL"))
+        journal.add([(entry.id, outcome(KNOWN + timedelta(days=number)))])
+    assert [entry for entry in journal.entries() if entry.archived] == []
+    for entry in journal.unfinished()[:2]:
+        journal.add([(entry.id, lesson())])
+    assert sum(entry.archived for entry in journal.entries()) == 2
+
+
+@pytest.mark.parametrize("kind", ["prices", "lessons"])
+def test_what_a_person_deletes_during_a_run_keeps_nothing_of_the_rest_back(tmp_path, kind):
+    path = tmp_path / "memory.md"
+    closes = {
+        name: {
+            str(DAY + timedelta(days=number)): 100.0 + number
+            for number in range(40)
+            if (DAY + timedelta(days=number)).weekday() < 5
+        }
+        for name in ("NVDA", "AAPL", "SPY")
+    }
+    memory = Memory(MarkdownJournal(path), prices=FramePrices(closes), clock=lambda: NOW)
+    for name in ("NVDA", "AAPL"):
+        memory.journal.append(decision(ticker=name))
+
+    def meddle(what, done, of):
+        if what == kind and done:
+            blocks = path.read_text("utf-8").split("<!-- ENTRY_END -->\n\n")
+            kept = [block for block in blocks if "| NVDA |" not in block]
+            path.write_text("<!-- ENTRY_END -->\n\n".join(kept), encoding="utf-8")
+
+    report = memory.resolve(progress=meddle)
+    assert [told.entry.ticker for told in report.reflected] == ["AAPL"]
+    assert [(told.entry.ticker, told.reason) for told in report.failed] == [
+        ("NVDA", "it was taken out of the log meanwhile")
+    ]
+    assert [(entry.ticker, entry.status) for entry in memory.entries()] == [
+        ("AAPL", Status.RESOLVED)
+    ]

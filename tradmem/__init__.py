@@ -23,10 +23,12 @@ if TYPE_CHECKING:
         UsageError,
     )
     from tradmem.journal.markdown import MarkdownJournal
+    from tradmem.journal.postgres.journal import PostgresJournal
     from tradmem.journal.ram import RamJournal
     from tradmem.lessons.openai import OpenAIReflector
     from tradmem.lessons.reflect import TemplateReflector
     from tradmem.lessons.track import TrackRecord
+    from tradmem.lessons.utility import LessonUtility
     from tradmem.market.frames import FilePrices, FramePrices
     from tradmem.memory import Memory
     from tradmem.model import (
@@ -50,10 +52,12 @@ _HOMES = {
         "UnknownEntry UsageError"
     ),
     "journal.markdown": "MarkdownJournal",
+    "journal.postgres.journal": "PostgresJournal",
     "journal.ram": "RamJournal",
     "lessons.openai": "OpenAIReflector",
     "lessons.reflect": "TemplateReflector",
     "lessons.track": "TrackRecord",
+    "lessons.utility": "LessonUtility",
     "market.frames": "FilePrices FramePrices",
     "memory": "Memory",
     "model": "Addition Decision Entry Outcome Problem Rating Status Verdict",
@@ -69,6 +73,7 @@ __all__ = [
     "Entry",
     "FilePrices",
     "FramePrices",
+    "LessonUtility",
     "LogBusy",
     "LogError",
     "LookAhead",
@@ -77,6 +82,7 @@ __all__ = [
     "ModelError",
     "OpenAIReflector",
     "Outcome",
+    "PostgresJournal",
     "PriceError",
     "Problem",
     "RamJournal",

@@ -49,7 +49,9 @@ _TYPES = {
 }
 _OWN = {
     **dict.fromkeys(("date", "known_on"), _Kind.DATE),
-    **dict.fromkeys(("recalled", "cited", "links", "tags", "edited", "flags"), _Kind.WORDS),
+    **dict.fromkeys(
+        ("recalled", "cited", "withheld", "links", "tags", "edited", "flags"), _Kind.WORDS
+    ),
     **dict.fromkeys(("archived", "hidden"), _Kind.FLAG),
     **dict.fromkeys(("decided_at", "valid_until"), _Kind.INSTANT),
     **dict.fromkeys(("revision", "z"), _Kind.NUMBER),

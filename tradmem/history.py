@@ -20,7 +20,7 @@ class Event:
     Attributes:
         at: when, aware UTC, by the clock that stamped it; None where nobody did.
         kind: ``recorded``; the kind of an addition (see :class:`~tradmem.model.Act`);
-            ``expired`` (an expiry has come), ``recalled``, ``cited``, ``linked``,
+            ``expired`` (an expiry has come), ``recalled``, ``withheld``, ``cited``, ``linked``,
             ``superseding``, ``revised``; ``edited`` and ``archived``.
         who: an actor, an agent, a model or a price source; ``by hand`` for what a person
             typed into the file; empty where nobody said.
@@ -159,6 +159,8 @@ def _met(entry: Entry, other: Entry) -> Iterator[Event]:
         known_at = seen_at if seen_at != stamp else None
         text = f"for {named(other)}"
         yield Event(at=stamp, kind="recalled", who=other.agent, text=text, known_at=known_at)
+    if name in recorded.withheld:
+        yield Event(at=stamp, kind="withheld", who=other.agent, text=f"from {named(other)}")
     if name in recorded.cited:
         yield Event(at=stamp, kind="cited", who=other.agent, text=f"by {named(other)}")
     if recorded.is_note and name in other.links:

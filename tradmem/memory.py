@@ -6,7 +6,7 @@ happened afterwards, in ``market``; what it teaches, in ``lessons``.
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -16,22 +16,26 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tradmem import governance
+from tradmem.arguments import check_list, check_seconds, check_text
 from tradmem.audit import Finding, audit
 from tradmem.clock import AsOf, Clock, as_instant, parse_date, parse_instant, system_clock, utc
+from tradmem.configuration import load
 from tradmem.errors import UnknownEntry, UsageError
 from tradmem.filters import entry_test
 from tradmem.governance import Consolidation, Mandate, until
 from tradmem.history import Event, history
 from tradmem.journal.base import Journal, OnConflict, Stored
 from tradmem.journal.ledger import RESERVED
-from tradmem.journal.markdown import MarkdownJournal
+from tradmem.journal.queue import claimed
 from tradmem.journal.text import clean
 from tradmem.lessons.consolidate import LEAST
 from tradmem.lessons.filing import COMPARED
+from tradmem.lessons.holdout import Holdout, Lots, lots
 from tradmem.lessons.parts import Rank
 from tradmem.lessons.recall import Recall, recall
 from tradmem.lessons.reflect import Reflector, TemplateReflector
 from tradmem.lessons.track import TrackRecord, track
+from tradmem.lessons.utility import FALSE_DISCOVERY, LessonUtility, lesson_utility
 from tradmem.model import (
     MARKET,
     Act,
@@ -43,11 +47,13 @@ from tradmem.model import (
     entry_id,
     note_id,
 )
+from tradmem.opening import open_journal
 from tradmem.resolving import Progress, ResolveReport, Run, filer_of
 from tradmem.rows import COLUMNS, as_row
 from tradmem.searching import Finder, accepting, search
-from tradmem.settings import DEFAULT_LOG, Settings, check_horizon
+from tradmem.settings import Settings, check_horizon, default_cache
 from tradmem.stated import RATING, conflict, stated_horizon
+from tradmem.working import BATCH, LEASE, work
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -128,10 +134,12 @@ class Memory:
         """The memory in a log, which the first write makes.
 
         Args:
-            log: a path; by default what ``TRADMEM_LOG`` says, else ``logs/memory.md``.
+            log: a path, or ``postgresql://host/database``; by default what ``TRADMEM_LOG``
+                or the settings file says, else ``logs/memory.md``.
             prices: see :class:`Memory`.
             reflector: see :class:`Memory`.
-            settings: see :class:`Memory`.
+            settings: by default those of the settings file and the environment, see
+                :func:`tradmem.configuration.load`.
             clock: see :class:`Memory`.
         """
         around = _around.get()
@@ -143,13 +151,10 @@ class Memory:
                 settings=settings or around.settings,
                 clock=clock or around.clock,
             )
-        settings = settings or Settings()
-        path = log or os.environ.get("TRADMEM_LOG") or DEFAULT_LOG
-        if "://" in os.fspath(path):
-            raise UsageError("a log is a file; databases cannot be opened yet")
-        journal = MarkdownJournal(
-            path, max_resolved=settings.max_resolved, horizons=settings.horizons
-        )
+        if not log or settings is None:
+            said = load()
+            log, settings = log or said.log, settings or said.settings
+        journal = open_journal(log, settings)
         clock = clock or system_clock
         return cls(journal, prices=prices, reflector=reflector, settings=settings, clock=clock)
 
@@ -177,7 +182,8 @@ class Memory:
             from tradmem.market.yahoo import YahooPrices  # noqa: PLC0415 - loads pandas
 
             source = YahooPrices(aliases=self.settings.aliases)
-            self._prices = CachedPrices(source, self.settings.cache, clock=self.clock)
+            folder = self.settings.cache or default_cache()
+            self._prices = CachedPrices(source, folder, clock=self.clock)
         return self._prices
 
     # Deciding
@@ -189,6 +195,7 @@ class Memory:
         *,
         rank: Rank | str | None = None,
         query: str | None = None,
+        agent: str = "",
         explain: bool = False,
     ) -> Recall:
         """What to put into the prompt of the next decision on a ticker.
@@ -201,6 +208,8 @@ class Memory:
                 query); what the settings say by default.
             query: what the decision is about, such as the day's brief; the plain rule takes
                 no notice of it.
+            agent: who is to decide; it matters only where the settings have a hold-out, whose
+                lots differ by agent.
             explain: whether to account for every memory that was looked at, in
                 ``explained``.
 
@@ -212,9 +221,14 @@ class Memory:
         chosen = _choice(Rank, self.settings.rank if rank is None else rank, "rank")
         if rank is not None and chosen is Rank.RELEVANT and query is None:
             raise UsageError("rank='relevant' needs a query; hand in what the decision is about")
+        if query is not None:
+            check_text(query, "query")
         instant = self._decision_instant(ticker, as_of)[0]
+        holdout = self._holdout(ticker, as_of, instant, _agent(agent))
         if chosen is Rank.RELEVANT:
-            return self.finder.recall(ticker, instant, query or "", explain=explain)
+            return self.finder.recall(
+                ticker, instant, query or "", explain=explain, holdout=holdout
+            )
         return recall(
             self.journal,
             ticker,
@@ -223,6 +237,7 @@ class Memory:
             cross_ticker=self.settings.cross_ticker,
             budget=self.settings.budget,
             explain=explain,
+            holdout=holdout,
         )
 
     def record(
@@ -238,6 +253,7 @@ class Memory:
         recalled: Recall | Iterable[str] = (),
         recalled_as_of: datetime | str | None = None,
         cited: Iterable[str] = (),
+        withheld: Iterable[str] | None = None,
         on_conflict: OnConflict | str = OnConflict.KEEP,
         extra: Mapping[str, Any] | None = None,
     ) -> Recorded:
@@ -256,6 +272,8 @@ class Memory:
             recalled: what the decision saw: a :class:`Recall`, or ids.
             recalled_as_of: the instant that this recall used, where ids are handed in.
             cited: ids of the memories that it names.
+            withheld: ids that the settings' hold-out kept from it, where ids are handed in as
+                recalled; None where no lots were drawn.
             on_conflict: what to do if the date, ticker and agent stand with another text.
             extra: further JSON values to keep with it, such as the name of a model.
 
@@ -265,12 +283,12 @@ class Memory:
             LogError: it could not be stored; nothing was written.
         """
         ticker, day, now = check_ticker(ticker), parse_date(date), self._now()
-        if not isinstance(text, str):
-            raise UsageError(f"the text of a decision is a string, not {type(text).__name__}")
+        check_text(text, "the text of a decision")
         instant, date_only = self._instant(ticker, day, decided_at, now)
         said = _rating_of(text)
         rated = said if rating is None else _choice(Rating, rating, "rating")
         closes = self._entry_close(ticker, instant)
+        drawn = self._lots(recalled if isinstance(recalled, Recall) else _ids(recalled), withheld)
         flags = ("date_only",) * date_only + ("late",) * (now >= closes)
         decision = Decision(
             id=entry_id(day, ticker, agent),
@@ -282,9 +300,11 @@ class Memory:
             decided_at=instant,
             recorded_at=now,
             horizon=check_horizon(self.settings.horizons[0] if horizon is None else horizon),
-            recalled=recalled.ids if isinstance(recalled, Recall) else _ids(recalled),
+            recalled=drawn.recalled,
             recalled_as_of=_recalled_as_of(recalled, recalled_as_of),
             cited=_ids(cited),
+            withheld=drawn.withheld,
+            holdout=drawn.share,
             flags=flags,
             extra=_extra(text, said if said is not rated else None, extra or {}),
         )
@@ -318,6 +338,7 @@ class Memory:
         ticker: str | None = None,
         date: Date | str | None = None,
         valid_until: datetime | Date | str | None = None,
+        extra: Mapping[str, Any] | None = None,
     ) -> Recorded:
         """Store a lesson or a remark as it stands; recall shows it from now on.
 
@@ -327,13 +348,16 @@ class Memory:
             date: the date that it carries; today by default.
             valid_until: an instant, or a date, which means its last instant, UTC, from
                 which on recall leaves it out; by default it stays.
+            extra: further JSON values to keep with it, such as who wrote it.
 
         Raises:
-            UsageError: no such ticker or date, an empty text, or an end that has passed.
+            UsageError: no such ticker or date, an empty text, an end that has passed, or an
+                extra that is no JSON.
             LogError: it could not be stored.
         """
         now = self._now()
         name = MARKET if ticker in (None, MARKET) else check_ticker(str(ticker))
+        check_text(text, "the text of a note")
         body = clean(text)
         if not text.strip():
             raise UsageError("the note is empty; write what to remember")
@@ -350,9 +374,8 @@ class Memory:
             text=text,
             is_note=True,
             recorded_at=now,
-            extra=filer_of(self.journal, now, COMPARED).file_note(
-                body, name, note_id(day, name, body)
-            ),
+            extra=_checked(extra or {})
+            | filer_of(self.journal, now, COMPARED).file_note(body, name, note_id(day, name, body)),
             valid_until=end,
         )
         entry, stored = self.journal.append(decision)
@@ -531,19 +554,11 @@ class Memory:
         """
         started = self._now()
         instant = as_instant(as_of, started)
-        tickers = [tickers] if isinstance(tickers, str) else tickers
-        only = None if tickers is None else {check_ticker(ticker) for ticker in tickers}
-        accepted = {self._entry(name).id for name in accept}
-        run = Run(
-            journal=self.journal,
-            prices=lambda: self.prices,
-            reflector=self.reflector,
-            settings=self.settings,
-            now=self._now,
-            decided_at=self._decided_at,
-            started=started,
-            progress=progress or (lambda *_: None),
-        )
+        names = check_list(tickers, "tickers")
+        only = None if tickers is None else {check_ticker(ticker) for ticker in names}
+        accepted = {self._entry(name).id for name in check_list(accept, "accept")}
+        wait = check_seconds(wait, "wait")
+        run = self._run(started, progress)
 
         def wanted(entries: Iterable[Entry]) -> list[Entry]:
             return [
@@ -554,21 +569,82 @@ class Memory:
 
         with self.journal.resolving(wait):
             unfinished = wanted(self.journal.unfinished())
-            pending = [entry for entry in unfinished if entry.status is Status.PENDING]
             others = self.settings.horizons[1:]
-            asks = run.asks(
-                pending=pending,
-                lacking=wanted(self.journal.lacking(others)) if others else (),
-                again=wanted(self.journal.entries()) if retry_unresolvable or recheck else (),
-                accepted=accepted,
-                retry_unresolvable=retry_unresolvable,
-                recheck=recheck,
-            )
-            settled = {entry.id: entry for entry in run.settle(asks, instant)}
-            if reflect:
-                due = {e.id: e for e in unfinished if e.known_at and e.known_at <= instant}
-                run.reflect(list((due | settled).values()))
+            lacking = wanted(self.journal.lacking(others)) if others else []
+            again = wanted(self.journal.entries()) if retry_unresolvable or recheck else []
+            with claimed(self.journal, [*unfinished, *lacking, *again]) as claim:
+                mine = {entry.id: entry for entry in claim.entries}
+                run.add = claim.add
+                unfinished, lacking, again = (
+                    [mine[entry.id] for entry in entries if entry.id in mine]
+                    for entries in (unfinished, lacking, again)
+                )
+                asks = run.asks(
+                    pending=[entry for entry in unfinished if entry.status is Status.PENDING],
+                    lacking=lacking,
+                    again=again,
+                    accepted=accepted,
+                    retry_unresolvable=retry_unresolvable,
+                    recheck=recheck,
+                )
+                settled = {entry.id: entry for entry in run.settle(asks, instant)}
+                if reflect:
+                    due = {e.id: e for e in unfinished if e.known_at and e.known_at <= instant}
+                    run.reflect(list((due | settled).values()))
+                claim.later(run.later)
         return run.report()
+
+    def work(
+        self,
+        *,
+        tickers: Iterable[str] | None = None,
+        reflect: bool = True,
+        batch: int = BATCH,
+        lease: float = LEASE,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Iterator[ResolveReport]:
+        """Resolve what is due beside other workers, some entries at a time.
+
+        Each entry is claimed before anything is asked for it, so any number of workers on
+        any number of machines share the work. One that dies loses its claims after the
+        lease. What failed or waits is left for a while, and comes up again in later calls.
+
+        Args:
+            tickers: only these; all by default.
+            reflect: whether to have lessons written.
+            batch: entries that are claimed at a time.
+            lease: seconds after which the claims of a worker that died run out.
+            stop: asked before each batch; once it is true, no more are claimed.
+
+        Yields:
+            What was done with each batch, until nothing is due.
+
+        Raises:
+            UsageError: this memory's journal has no work queue; only a database has one.
+            LogError: the log cannot be read or written.
+        """
+        only = None if tickers is None else {check_ticker(ticker) for ticker in tickers}
+        return work(
+            self.journal,
+            lambda: self._run(self._now(), None),
+            tickers=only,
+            reflect=reflect,
+            batch=batch,
+            lease=lease,
+            stop=stop,
+        )
+
+    def _run(self, started: datetime, progress: Progress | None) -> Run:
+        return Run(
+            journal=self.journal,
+            prices=lambda: self.prices,
+            reflector=self.reflector,
+            settings=self.settings,
+            now=self._now,
+            decided_at=self._decided_at,
+            started=started,
+            progress=progress or (lambda *_: None),
+        )
 
     def due(self, entry: Entry) -> datetime | None:
         """When a pending decision's outcome is due, aware UTC; None if it waits for none."""
@@ -591,7 +667,7 @@ class Memory:
         Raises:
             UsageError: several ids begin so.
         """
-        entry = self.journal.get(entry_id)
+        entry = self.journal.get(check_text(entry_id, "the id of an entry"))
         if entry is None and len(entry_id) >= _SHORTEST_PREFIX:
             found = {e.id: e for e in self.journal.entries() if e.id.startswith(entry_id)}
             if len(found) > 1:
@@ -663,7 +739,7 @@ class Memory:
         Raises:
             UsageError: no such ticker or date, or a filter that cannot be.
         """
-        now, test = self._now(), entry_test(where)
+        now, test, query = self._now(), entry_test(where), check_text(query, "query")
         found = search(
             self.finder.index,
             query,
@@ -701,22 +777,48 @@ class Memory:
                 those whose closes a person has to look at.
         """
         instant = as_instant(as_of, self._now())
-        names, makers = {check_ticker(ticker) for ticker in tickers}, set(agents)
-        first = Date.min if since is None else parse_date(since)
-        last = Date.max if until is None else parse_date(until)
-        entries = [
-            entry
-            for entry in self.entries(as_of=instant)
-            if first <= entry.date <= last
-            and (not names or entry.ticker in names)
-            and (not makers or entry.agent in makers)
-        ]
+        counts = _chosen(tickers, agents, since, until)
+        entries = list(filter(counts, self.entries(as_of=instant)))
         dues = ((entry.id, self.due(entry)) for entry in entries)
         pending = {name: "not_due" for name, due in dues if due and due > instant}
         for group, told in report.items() if report else ():
             if group in ("waiting", "suspect"):
                 pending[told.entry.id] = group
         return track(entries, default_horizon=self.settings.horizons[0], pending=pending)
+
+    def lesson_utility(
+        self,
+        as_of: AsOf = None,
+        *,
+        tickers: Iterable[str] = (),
+        agents: Iterable[str] = (),
+        since: Date | str | None = None,
+        until: Date | str | None = None,
+        horizon: int | None = None,
+        false_discovery: float = FALSE_DISCOVERY,
+    ) -> LessonUtility:
+        """What lessons were worth to the decisions that saw them, by tag, and how sure that is.
+
+        It takes decisions that were made with a hold-out, see ``Settings.holdout``.
+
+        Args:
+            as_of: see :meth:`track`, and for the next four; they choose decisions, not lessons.
+            tickers: only these; all by default.
+            agents: only these; all by default.
+            since: only decisions of this date or later.
+            until: only decisions of this date or earlier.
+            horizon: of the decisions, in sessions; that of most by default.
+            false_discovery: the share of wrong ones that is put up with among the tags found.
+
+        Raises:
+            UsageError: no such ticker, date or share.
+        """
+        return lesson_utility(
+            self.entries(as_of=as_instant(as_of, self._now())),
+            horizon=horizon,
+            false_discovery=false_discovery,
+            counts=_chosen(tickers, agents, since, until),
+        )
 
     def history(self, entry_id: str) -> tuple[Event, ...]:
         """Everything that ever happened to an entry, in order, with its instants and actors.
@@ -755,23 +857,47 @@ class Memory:
             raise UnknownEntry(f"no entry has the id {entry_id}{short}; `tradmem log` lists them")
         return entry
 
-    def _decision_instant(self, ticker: str, as_of: AsOf) -> tuple[datetime, bool]:
+    def _decision_instant(
+        self, ticker: str, as_of: AsOf, now: datetime | None = None
+    ) -> tuple[datetime, bool]:
         """What an instant or a bare date means for a decision, and whether only a date is known."""
-        now = self._now()
+        now = now or self._now()
         if isinstance(as_of, str):
             as_of = parse_instant(as_of) if "T" in as_of or ":" in as_of else parse_date(as_of)
         if as_of is None or isinstance(as_of, datetime):
             return as_instant(as_of, now), False
         from tradmem.market.calendars import decision_instant  # noqa: PLC0415 - loads calendars
 
-        return decision_instant(ticker, as_of, now, self.settings.aliases)
+        return decision_instant(ticker, parse_date(as_of), now, self.settings.aliases)
+
+    def _holdout(self, ticker: str, as_of: AsOf, instant: datetime, agent: str) -> Holdout | None:
+        """The lots of one decision; None where the settings have none drawn."""
+        share = self.settings.holdout
+        if not share:
+            return None
+        if isinstance(as_of, str) and len(as_of) == len("2026-01-05"):
+            as_of = parse_date(as_of)
+        day = as_of if isinstance(as_of, Date) and not isinstance(as_of, datetime) else None
+        if day is None:
+            from tradmem.market.calendars import today  # noqa: PLC0415 - loads calendars
+
+            day = today(ticker, instant, self.settings.aliases)
+        salt = self.settings.holdout_salt
+        return Holdout(share=share, ticker=ticker, date=day, agent=agent, salt=salt)
+
+    def _lots(self, seen: "Recall | tuple[str, ...]", withheld: Iterable[str] | None) -> Lots:
+        """What a decision keeps of what it saw, and of the lots that were drawn for it."""
+        if isinstance(seen, Recall):
+            return lots(seen.ids, (entry.id for entry in seen.withheld), seen.holdout)
+        share = 0.0 if withheld is None else self.settings.holdout
+        return lots(seen, _ids(withheld or ()), share)
 
     def _instant(
         self, ticker: str, day: Date, decided_at: datetime | str | None, now: datetime
     ) -> tuple[datetime, bool]:
         """The instant of a decision of a date, and whether only the date is known."""
         if decided_at is None:
-            return self._decision_instant(ticker, day)
+            return self._decision_instant(ticker, day, now)
         from tradmem.market.calendars import refuse_future  # noqa: PLC0415 - loads calendars
 
         refuse_future(ticker, day, now, self.settings.aliases)
@@ -799,11 +925,30 @@ class Memory:
             return entry.recorded.known_at
 
 
+def _chosen(
+    tickers: Iterable[str],
+    agents: Iterable[str],
+    since: Date | str | None,
+    until: Date | str | None,
+) -> Callable[[Entry], bool]:
+    """Whether a decision is of some tickers, agents and dates; of all where none are named."""
+    names = {check_ticker(ticker) for ticker in check_list(tickers, "tickers")}
+    makers = set(check_list(agents, "agents"))
+    first = Date.min if since is None else parse_date(since)
+    last = Date.max if until is None else parse_date(until)
+    return lambda entry: (
+        first <= entry.date <= last
+        and (not names or entry.ticker in names)
+        and (not makers or entry.agent in makers)
+    )
+
+
 def _ticker(name: str | None) -> str | None:
     return name if name in (None, MARKET) else check_ticker(str(name))
 
 
 def _agent(name: str) -> str:
+    check_text(name, "agent")
     if len(name) > _AGENT_LENGTH or not name.isprintable() or "|" in name:
         raise UsageError(
             f"{name[:60]!r} is no name of an agent; use up to {_AGENT_LENGTH} printable "
@@ -827,7 +972,17 @@ def _extra(text: str, said: Rating | None, given: Mapping[str, Any]) -> dict[str
         UsageError: what was given is no JSON, or has a name that the ledger uses itself.
     """
     stated = {"stated_horizon": stated_horizon(text), RATING: said and said.value}
-    out = {name: value for name, value in stated.items() if value is not None}
+    return {name: value for name, value in stated.items() if value is not None} | _checked(given)
+
+
+def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What is kept beside a decision or a note, as it was given.
+
+    Raises:
+        UsageError: it is no JSON, or has a name that the ledger uses itself.
+    """
+    if not isinstance(given, Mapping):
+        raise UsageError(f"extra is {str(given)[:60]!r}; hand in a mapping of JSON values")
     for name, value in given.items():
         if name in RESERVED:
             raise UsageError(f"extra cannot hold {name!r}, a name that every entry has itself")
@@ -837,7 +992,7 @@ def _extra(text: str, said: Rating | None, given: Mapping[str, Any]) -> dict[str
             json.dumps({name: value}, allow_nan=False)
         except (TypeError, ValueError) as error:
             raise UsageError(f"extra holds {name!r}, which is no JSON value: {error}") from error
-    return out | dict(given)
+    return dict(given)
 
 
 def _rating_of(text: str) -> Rating | None:
@@ -846,9 +1001,11 @@ def _rating_of(text: str) -> Rating | None:
     return parse_rating(text)
 
 
-def _ids(names: Iterable[str]) -> tuple[str, ...]:
-    if isinstance(names, str):
-        raise UsageError(f"{names!r} is one string; hand in a list of ids")
+def _ids(names: Iterable[str] | None) -> tuple[str, ...]:
+    if names is None:
+        return ()
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise UsageError(f"{names!r} is no list of ids; hand in one")
     return tuple(dict.fromkeys(str(getattr(name, "id", name)) for name in names))
 
 

@@ -153,6 +153,8 @@ class Decision:
         recalled: ids of the memories that the decision saw.
         recalled_as_of: the instant that this recall used.
         cited: ids of the memories that the decision names.
+        withheld: ids of the memories that it would have seen, had a lot not fallen on them.
+        holdout: the share of memories on which such lots fell; 0 where none were drawn.
         valid_until: the instant from which on a note is hidden, aware UTC; None if it stays.
         flags: short words on how it was recorded, such as ``date_only`` or ``late``.
         extra: further fields that a caller or a later version stored.
@@ -172,6 +174,8 @@ class Decision:
     recalled: tuple[str, ...] = ()
     recalled_as_of: datetime | None = None
     cited: tuple[str, ...] = ()
+    withheld: tuple[str, ...] = ()
+    holdout: float = 0.0
     valid_until: datetime | None = None
     flags: tuple[str, ...] = ()
     extra: Mapping[str, Any] = field(default_factory=dict)
@@ -387,6 +391,12 @@ class Entry:
     edited: tuple[str, ...] = ()
     archived: bool = False
 
+    def _repr_markdown_(self) -> str:
+        """What a notebook shows."""
+        from tradmem.page import entry_page  # noqa: PLC0415 - it needs this module
+
+        return entry_page(self)
+
     @property
     def hidden(self) -> bool:
         """Whether recall leaves it out: forgotten, superseded or expired."""
@@ -441,6 +451,11 @@ class Entry:
     def cited(self) -> tuple[str, ...]:
         """Ids of the memories that the decision names."""
         return self.recorded.cited
+
+    @property
+    def withheld(self) -> tuple[str, ...]:
+        """Ids of the memories that a lot kept from the decision."""
+        return self.recorded.withheld
 
     @property
     def decided_at(self) -> datetime | None:

@@ -1,6 +1,8 @@
-"""Which language model is asked, and how: what a caller says, else the environment.
+"""Which language model is asked, and how.
 
-The one place that knows the names of the environment; ``VARIABLES`` lists them.
+What a caller says is stronger than ``TRADMEM_*`` in the environment, this than the table
+``[model]`` of the settings file, and that than the variables that other programs share. The
+one place that knows the model's names in either; ``VARIABLES`` lists those of the environment.
 """
 
 import calendar
@@ -14,6 +16,7 @@ from urllib.parse import urlsplit
 
 from tradmem.clock import parse_date
 from tradmem.errors import UsageError
+from tradmem.settings_file import SettingsFile, find_file
 
 OPENAI = "https://api.openai.com/v1"
 # By setting, the variables that hold it; the first that is set counts.
@@ -39,6 +42,12 @@ HOST_KEYS: Mapping[str, str] = {
     "googleapis.com": "GEMINI_API_KEY",
 }
 NO_KEY = "none"  # what is sent to a server that may need no key
+SECTION = "model"  # the table of the settings file
+# By setting, its key there.
+KEYS: Mapping[str, str] = {name: "name" if name == "model" else name for name in VARIABLES}
+_TEXTS = frozenset({"model", "base_url", "api_key", "cutoff"})  # what may be a string there
+_OURS = "TRADMEM_"
+_HERE = ("localhost", "127.0.0.1", "::1")
 
 
 class ModelOptions(TypedDict, total=False):
@@ -101,62 +110,140 @@ class ModelSettings:
         return ""
 
 
-def model_settings(**given: Unpack[ModelOptions]) -> ModelSettings:
-    """What is given, and for the rest what the environment says.
+def model_settings(
+    *,
+    file: SettingsFile | None = None,
+    env: Mapping[str, str] = os.environ,
+    **given: Unpack[ModelOptions],
+) -> ModelSettings:
+    """What is given, and for the rest what the environment and the settings file say.
+
+    Args:
+        file: by default the one that belongs to the working folder.
+        env: the environment.
+        given: see :class:`ModelOptions`.
 
     Raises:
         UsageError: a value cannot be; the message names the variable or the argument.
     """
-    said: Mapping[str, Any] = given
-    base_url = _setting(said, "base_url", _url, OPENAI, "an address such as " + OPENAI)
-    host = urlsplit(base_url).hostname or ""
-    names = (VARIABLES["api_key"][0], *_provider_keys(host), VARIABLES["api_key"][-1])
+    said = _Said(given, env, find_file() if file is None else file)
+    base_url = said.setting("base_url", _url, OPENAI, "an address such as " + OPENAI)
+    names = said.key_names(base_url)
     return ModelSettings(
-        model=_setting(said, "model", str.strip, "", "a name"),
+        model=said.setting("model", _text, "", "a name"),
         base_url=base_url,
-        api_key=_key(said.get("api_key"), names) or ("" if base_url == OPENAI else NO_KEY),
-        key_name=_first_set(names) or names[1],
-        timeout=_setting(said, "timeout", _seconds, 60.0, "seconds above 0, such as 60"),
-        retries=_setting(said, "retries", _whole, 2, "a whole number, such as 2"),
-        concurrency=_setting(said, "concurrency", _at_least_one, 4, "1 or more, such as 4"),
-        cutoff=_setting(said, "cutoff", _last_day, None, "a date or a month, such as 2025-06"),
-        prices=_setting(
-            said,
-            "prices",
-            _prices,
-            None,
-            "US dollars per million tokens in and out, such as 2.5,10",
+        api_key=said.key(names) or ("" if base_url == OPENAI else NO_KEY),
+        key_name=said.first(names) or (*names, names[0])[1],
+        timeout=said.setting("timeout", _seconds, 60.0, "seconds above 0, such as 60"),
+        retries=said.setting("retries", _whole, 2, "a whole number, such as 2"),
+        concurrency=said.setting("concurrency", _at_least_one, 4, "1 or more, such as 4"),
+        cutoff=said.setting("cutoff", _last_day, None, "a date or a month, such as 2025-06"),
+        prices=said.setting(
+            "prices", _prices, None, "US dollars per million tokens in and out, such as 2.5,10"
         ),
-        max_cost=_setting(said, "max_cost", _dollars, None, "US dollars, such as 0.50"),
+        max_cost=said.setting("max_cost", _dollars, None, "US dollars, such as 0.50"),
     )
 
 
-def is_set_up() -> bool:
-    """Whether the environment names a key or a server, which means that a model is to be asked."""
-    return bool(_first_set((*VARIABLES["api_key"], *VARIABLES["base_url"])))
+def is_set_up(*, file: SettingsFile | None = None, env: Mapping[str, str] = os.environ) -> bool:
+    """Whether a key or a server is named, which means that a model is to be asked."""
+    said = _Said({}, env, find_file() if file is None else file)
+    return any(said.source(name) for name in ("api_key", "base_url"))
+
+
+def model_sources(file: SettingsFile, env: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """By the key of the settings file, where each value comes from: a variable or the file.
+
+    What is not said anywhere is not among them; whether a value can be is not asked.
+    """
+    said = _Said({}, env, file)
+    try:
+        base_url = said.setting("base_url", _url, OPENAI, "an address")
+    except UsageError:
+        base_url = OPENAI
+    found = {name: said.source(name) for name in VARIABLES}
+    found["api_key"] = said.key_source(said.key_names(base_url))
+    return {KEYS[name]: source for name, source in found.items() if source}
 
 
 _Value = TypeVar("_Value")
 
 
-def _setting(
-    given: Mapping[str, Any], name: str, read: Callable[[Any], _Value], default: _Value, wanted: str
-) -> _Value:
-    """One setting: as given, as its variable says, or the default."""
-    value, where = given.get(name), name
-    if value is None:
-        where = _first_set(VARIABLES[name])
-        if not where:
-            return default
-        value = os.environ[where].strip()
-    try:
-        return read(value)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise UsageError(f"{where} is {value!r}; it has to be {wanted}") from error
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What a caller, the environment and the settings file say, each of them raw."""
 
+    given: Mapping[str, Any]
+    env: Mapping[str, str]
+    file: SettingsFile
 
-def _first_set(names: Sequence[str]) -> str:
-    return next((name for name in names if os.environ.get(name, "").strip()), "")
+    def setting(
+        self, name: str, read: Callable[[Any], _Value], default: _Value, wanted: str
+    ) -> _Value:
+        """One setting: as given, as its variable or the file says, or the default."""
+        value, where = self.given.get(name), name
+        if value is None:
+            where = self.source(name)
+            if not where:
+                return default
+            in_file = where == str(self.file.path)
+            value = self._in_file(name) if in_file else self.env[where].strip()
+            where = f"{where}: {SECTION}.{KEYS[name]}" if in_file else where
+            if in_file and isinstance(value, str) and name not in _TEXTS:
+                raise UsageError(f"{where} is {value!r}; it has to be {wanted}, and no text")
+        try:
+            return read(value)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise UsageError(f"{where} is {value!r}; it has to be {wanted}") from error
+
+    def source(self, name: str) -> str:
+        """The variable that sets something, or the path of the file; empty if neither does."""
+        return self._of(VARIABLES[name], self._in_file(name))
+
+    def first(self, names: Sequence[str]) -> str:
+        """The first of some variables that is set."""
+        return next((name for name in names if self.env.get(name, "").strip()), "")
+
+    def key_names(self, base_url: str) -> tuple[str, ...]:
+        """The variables in which the key for a server may stand.
+
+        A key for OpenAI goes to another server if the caller or the environment names
+        that server, and not because a file that was found does.
+        """
+        host = urlsplit(base_url).hostname or ""
+        ours, openai = VARIABLES["api_key"]
+        named_by_file = (
+            self.given.get("base_url") is None
+            and self.source("base_url") == str(self.file.path)
+            and not (base_url == OPENAI or host in _HERE or host.endswith(".openai.com"))
+        )
+        return (ours, *_provider_keys(host), *(() if named_by_file else (openai,)))
+
+    def key_source(self, names: Sequence[str]) -> str:
+        """Where the key comes from; empty if there is none."""
+        return self._of(names, self._in_file("api_key"))
+
+    def key(self, names: Sequence[str]) -> str:
+        """The key; what could be none is refused without being shown."""
+        given = self.given.get("api_key")
+        where = "" if given else self.key_source(names)
+        if where and where == str(self.file.path):
+            given, where = self._in_file("api_key"), f"{where}: {SECTION}.api_key"
+        key = given or self.env.get(where, "")
+        key = key.strip() if isinstance(key, str) else "\n"
+        if not (key.isascii() and key.isprintable() and " " not in key):
+            raise UsageError(
+                f"{where or 'api_key'} holds a character that no key has; copy it again"
+            )
+        return key
+
+    def _of(self, names: Sequence[str], in_file: Any) -> str:
+        ours = self.first([name for name in names if name.startswith(_OURS)])
+        file = str(self.file.path) if in_file is not None else ""
+        return ours or file or self.first(names)
+
+    def _in_file(self, name: str) -> Any:
+        return self.file.section(SECTION).get(KEYS[name])
 
 
 def _provider_keys(host: str) -> tuple[str, ...]:
@@ -165,13 +252,10 @@ def _provider_keys(host: str) -> tuple[str, ...]:
     )
 
 
-def _key(given: str | None, names: Sequence[str]) -> str:
-    """The key; what could be none is refused without being shown."""
-    where = "" if given else _first_set(names)
-    key = (given or os.environ.get(where, "")).strip()
-    if not (key.isascii() and key.isprintable() and " " not in key):
-        raise UsageError(f"{where or 'api_key'} holds a character that no key has; copy it again")
-    return key
+def _text(value: str) -> str:
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value.strip()
 
 
 def _url(value: str) -> str:
@@ -182,6 +266,8 @@ def _url(value: str) -> str:
 
 
 def _dollars(value: float | str) -> float:
+    if isinstance(value, bool):
+        raise TypeError(value)
     number = float(value)
     if not (isfinite(number) and number >= 0):
         raise ValueError(value)
@@ -196,6 +282,8 @@ def _seconds(value: float | str) -> float:
 
 
 def _whole(value: int | str) -> int:
+    if isinstance(value, bool):
+        raise TypeError(value)
     number = int(value)
     if number < 0 or number != float(value):
         raise ValueError(value)

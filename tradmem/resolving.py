@@ -5,9 +5,10 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, fields, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from tradmem.errors import UnknownEntry
 from tradmem.journal.base import Journal
 from tradmem.lessons.filing import COMPARED, Filer
 from tradmem.lessons.reflect import NO_USAGE, Case, Lesson, Reflector, Usage
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from tradmem.market.question import Question, Unsettled
 
 _FLUSH_SECONDS = 2.0  # how much of a model's paid work a crash may cost
+_PATIENCE = timedelta(hours=6)  # with what only a person can mend
+_LOST = "another resolver took it over, since this one was silent for too long"
 Progress = Callable[[str, int, int], None]
 
 
@@ -109,6 +112,8 @@ class Run:
         now: the clock, for every stamp.
         decided_at: the instant of an entry of which only the date is known.
         started: the clock when the run began; what a person accepts is accepted then.
+        add: stores additions; the journal's own way by default.
+        later: by id, when asking again can help, of what was asked for in vain.
     """
 
     journal: Journal
@@ -119,6 +124,8 @@ class Run:
     decided_at: Callable[[Entry], datetime]
     started: datetime
     progress: Progress = lambda *_: None
+    add: Callable[[Sequence[tuple[str, Addition]]], list[Entry]] | None = None
+    later: dict[str, datetime] = field(default_factory=dict)
     found: dict[str, list[Resolution]] = field(default_factory=dict)
     usage: Usage = NO_USAGE
 
@@ -201,19 +208,49 @@ class Run:
         )
         self.progress("prices", len(asks), len(asks))
         now = self.now()
-        additions: list[tuple[str, Addition]] = []
+        additions: list[tuple[Entry, Addition]] = []
         for ask, answer in zip(asks, answers, strict=True):
             addition = _addition(ask, answer, now)
             if addition:
-                additions.append((ask.entry.id, addition))
+                additions.append((ask.entry, addition))
             elif not isinstance(answer, Outcome):
                 self._tell(ask, answer)
-        stored = self.journal.add(additions) if additions else []
-        for entry, (_, addition) in zip(stored, additions, strict=True):
+        stored = self._add(additions)
+        for entry, addition in stored:
             gave_up = addition.kind == Act.UNRESOLVABLE
             self._note("unresolvable" if gave_up else "settled", entry, entry.reason)
-        due = {entry.id: entry for entry in stored if entry.status is Status.SETTLED}
+        due = {entry.id: entry for entry, _ in stored if entry.status is Status.SETTLED}
         return list(due.values())
+
+    def _add(self, additions: Sequence[tuple[Entry, Addition]]) -> list[tuple[Entry, Addition]]:
+        """Store additions, and give each that was stored with its entry as it is then.
+
+        What a person has deleted since it was read, or another resolver has taken over, is
+        told, and keeps nothing of the rest back.
+        """
+        add, left = self.add or self.journal.add, list(additions)
+        while left:
+            try:
+                add([(entry.id, addition) for entry, addition in left])
+                break
+            except UnknownEntry:
+                there = [(entry, addition) for entry, addition in left if self._is_there(entry)]
+                if len(there) == len(left):
+                    raise
+                left = there
+        now = self.journal.get_all(entry.id for entry, _ in left)
+        stored = []
+        for entry, addition in additions:
+            if entry.id not in now:
+                self._note("failed", entry, "it was taken out of the log meanwhile")
+            elif not _has(now[entry.id], addition):
+                self._note("failed", now[entry.id], _LOST)
+            else:
+                stored.append((now[entry.id], addition))
+        return stored
+
+    def _is_there(self, entry: Entry) -> bool:
+        return self.journal.get(entry.id) is not None
 
     def _question(self, ask: Ask) -> "Question":
         from tradmem.market.question import Question  # noqa: PLC0415 - loads calendars
@@ -227,6 +264,8 @@ class Run:
 
     def _tell(self, ask: Ask, answer: "Unsettled") -> None:
         """Report why there is no outcome; a further horizon that is not due is no news."""
+        due = answer.due or self.started + _PATIENCE
+        self.later[ask.entry.id] = min(due, self.later.get(ask.entry.id, due))
         is_primary = ask.horizon == self.primary(ask.entry)
         if is_primary and not ask.recheck:
             self._note(answer.kind.value, ask.entry, answer.reason, answer.due)
@@ -240,14 +279,14 @@ class Run:
             return
         cases = [Case(entry=entry, related=self._related(entry)) for entry in due]
         filer = filer_of(self.journal, self.now(), self.reflector.related)
-        waiting: list[tuple[str, Addition]] = []
+        waiting: list[tuple[Entry, Addition]] = []
         flushed = time.monotonic()
         answers = zip(cases, self.reflector.reflect(cases), strict=True)
         try:
             for done, (case, answer) in enumerate(answers, 1):
                 self.usage += answer.usage
                 if isinstance(answer, Lesson):
-                    waiting.append((case.entry.id, self._filed(filer, answer, case.entry)))
+                    waiting.append((case.entry, self._filed(filer, answer, case.entry)))
                 else:
                     self._note("failed", case.entry, answer.message)
                 self.progress("lessons", done, len(cases))
@@ -261,10 +300,10 @@ class Run:
         data = filer.file(lesson, entry)
         return Addition(kind=Act.REFLECTION, at=self.now(), text=lesson.text, data=data)
 
-    def _store(self, lessons: list[tuple[str, Addition]]) -> None:
+    def _store(self, lessons: list[tuple[Entry, Addition]]) -> None:
         """Write what has come, and empty the list; what cannot be written is not tried twice."""
         taken, lessons[:] = list(lessons), []
-        for entry in self.journal.add(taken) if taken else ():
+        for entry, _ in self._add(taken):
             self._note("reflected", entry)
 
     def _related(self, entry: Entry) -> tuple[Entry, ...]:
@@ -301,6 +340,11 @@ def _addition(ask: Ask, answer: "Outcome | Unsettled", now: datetime) -> Additio
         known_at = now if ask.by_person else answer.known_at
         return Addition(kind=Act.UNRESOLVABLE, at=now, known_at=known_at, data=data)
     return None
+
+
+def _has(entry: Entry, addition: Addition) -> bool:
+    """Whether an addition was stored, and not kept out by another resolver's claim."""
+    return any((a.kind, a.at) == (addition.kind, addition.at) for a in entry.additions)
 
 
 def _agree(standing: Outcome, fresh: Outcome) -> bool:

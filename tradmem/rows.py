@@ -9,7 +9,7 @@ from tradmem.model import Entry, Outcome
 
 _ENTRY = (
     *("id", "date", "ticker", "agent", "revision", "rating", "status", "decision"),
-    *("outcome", "outcomes", "verdict", "reflection", "note", "recalled", "cited"),
+    *("outcome", "outcomes", "verdict", "reflection", "note", "recalled", "cited", "withheld"),
     *("links", "tags", "decided_at", "known_on", "archived", "reason", "hidden", "edited"),
     *("superseded_by", "valid_until"),
 )
@@ -43,3 +43,17 @@ def _plain(value: Any) -> Any:
     if isinstance(value, date):
         return value.isoformat()
     return value
+
+
+# What a spreadsheet takes for the beginning of a formula, and the mark that keeps it from that.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
+
+
+def harmless(text: str) -> str:
+    """A text that no spreadsheet runs: an apostrophe stands before what it would run."""
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def as_it_was(text: str) -> str:
+    """A text as it was before :func:`harmless`."""
+    return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA) else text

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from tradmem.journal.base import Journal
+from tradmem.lessons.holdout import Holdout
 from tradmem.lessons.parts import PartName
 from tradmem.lessons.rank import Ranking, recall_relevant
 from tradmem.lessons.readers import Readers
@@ -54,7 +55,7 @@ class Finder:
         Raises:
             UsageError: the settings name embeddings that are not to be had.
         """
-        embedder = self.embedder or _embedder(self.settings.embeddings)
+        embedder = self.embedder or _embedder(self.settings)
         if embedder is None:
             return None
         from tradmem.lessons.vectors import VectorIndex  # noqa: PLC0415 - loads numpy
@@ -65,7 +66,15 @@ class Finder:
     def _readers(self) -> Readers:
         return Readers(self.journal)
 
-    def recall(self, ticker: str, as_of: datetime, query: str, *, explain: bool = False) -> Recall:
+    def recall(
+        self,
+        ticker: str,
+        as_of: datetime,
+        query: str,
+        *,
+        explain: bool = False,
+        holdout: Holdout | None = None,
+    ) -> Recall:
         """See :func:`tradmem.lessons.rank.recall_relevant`."""
         wanted = self.settings.weights[PartName.SEMANTIC] > 0
         return recall_relevant(
@@ -84,11 +93,13 @@ class Finder:
             cross_ticker=self.settings.cross_ticker,
             budget=self.settings.budget,
             explain=explain,
+            holdout=holdout,
         )
 
 
-def _embedder(name: str) -> "Embedder | None":
-    """The embedder of a name; None for none, or where it is not installed and need not be."""
+def _embedder(settings: Settings) -> "Embedder | None":
+    """The embedder that is named; None for none, or where it is not installed and need not be."""
+    name = settings.embeddings
     if name == Embeddings.NONE or (name == Embeddings.AUTO and find_spec("wordllama") is None):
         return None
     from tradmem.lessons.embed import (  # noqa: PLC0415 - loads numpy
@@ -96,7 +107,9 @@ def _embedder(name: str) -> "Embedder | None":
         WordLlamaEmbedder,
     )
 
-    return OpenAIEmbedder() if name == Embeddings.OPENAI else WordLlamaEmbedder()
+    if name == Embeddings.OPENAI:
+        return OpenAIEmbedder(model=settings.embedding_model or None)
+    return WordLlamaEmbedder()
 
 
 class Found(NamedTuple):

@@ -12,6 +12,7 @@ from tradmem.errors import UsageError
 from tradmem.lessons.parts import DEFAULT_WEIGHTS, PartName, Rank
 
 DEFAULT_LOG = "logs/memory.md"
+STUDY_HOLDOUT = 0.1
 MAX_HORIZON = 2520  # ten years of sessions
 
 
@@ -63,11 +64,17 @@ class Settings:
         embeddings: where the vectors of texts come from: ``wordllama`` (the extra
             ``semantic``), ``openai`` (any compatible server, see ``TRADMEM_EMBEDDING_MODEL``),
             ``none``, or ``auto``: wordllama where it is installed.
+        holdout: the share of the memories that a recall would show which are withheld by lot,
+            so that what lessons are worth can be told, see ``Memory.lesson_utility``; 0 for
+            none. A study takes ``STUDY_HOLDOUT``.
+        holdout_salt: another one draws other lots.
         related: memories that a reflector may see beside a decision.
         vectors: the folder in which vectors are kept that cost something; None for one
             below ``TRADMEM_CACHE``, else in the user's own folder for caches.
-        cache: the folder in which closes from Yahoo are kept; by default ``TRADMEM_CACHE``,
+        cache: the folder in which closes from Yahoo are kept; None for ``TRADMEM_CACHE``,
             else the user's own folder for caches.
+        embedding_model: the name of the model where embeddings are ``openai``; empty for what
+            ``TRADMEM_EMBEDDING_MODEL`` says.
 
     Raises:
         UsageError: a value cannot be.
@@ -85,8 +92,11 @@ class Settings:
     half_life: float = 90.0
     embeddings: str = Embeddings.AUTO
     vectors: Path | None = None
+    holdout: float = 0.0
+    holdout_salt: str = ""
     related: int = 10
-    cache: Path = field(default_factory=default_cache)
+    cache: Path | None = None
+    embedding_model: str = ""
 
     def __post_init__(self) -> None:
         if not self.horizons:
@@ -104,7 +114,15 @@ class Settings:
                 raise UsageError(f"{name} is {getattr(self, name)!r}; choose one of {choices}")
         if not _is_amount(self.half_life) or self.half_life == 0:
             raise UsageError(f"half_life is {self.half_life!r}; it is a number of days above 0")
+        _check_holdout(self.holdout, self.holdout_salt)
         object.__setattr__(self, "weights", check_weights(self.weights))
+
+
+def _check_holdout(share: float, salt: object) -> None:
+    if not _is_amount(share) or share >= 1:
+        raise UsageError(f"holdout is {share!r}; it is a share from 0 to below 1")
+    if not isinstance(salt, str):
+        raise UsageError(f"holdout_salt is {salt!r}; it is a text")
 
 
 def check_weights(weights: Mapping[str, float]) -> Mapping[str, float]:

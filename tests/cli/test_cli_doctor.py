@@ -28,7 +28,7 @@ def test_all_is_well_where_everything_answers(doctor, tmp_path):
     for symbol in ("SPY", "7203.T", "BTC-USD"):
         assert f"{symbol}: ok, " in done.stdout
     assert f"{MODEL}: ok, answers" in done.stdout
-    assert "OPENAI_API_KEY: set, not shown" in done.stdout
+    assert "model.api_key: set, not shown (OPENAI_API_KEY)" in done.stdout
     assert "not there yet" in done.stdout
     assert "all is well" in done.stderr
     assert not (tmp_path / "memory.md").exists()
@@ -82,4 +82,4 @@ def test_a_setting_of_the_model_that_cannot_be_is_named_and_no_model_is_asked(do
     assert "TRADMEM_MODEL_TIMEOUT is 'soon'; it has to be seconds above 0" in (
         " ".join(done.stdout.split())
     )
-    assert "TRADMEM_MODEL_TIMEOUT: soon (environment)" in done.stdout
+    assert "Settings\n  log: " in done.stdout

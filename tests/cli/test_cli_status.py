@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from tests.cli.world import MONDAY, MONTHS_LATER, SETTLED, delist, one_line
+from tradmem.cli.words import from_now
 
 
 def test_pending_decisions_are_listed_by_the_day_on_which_they_are_due(world):
@@ -131,3 +132,32 @@ def test_a_log_that_is_no_utf8_text_is_one_line(world, command):
     result = world.run(command)
     assert result.exit_code == 1
     assert "it is UTF-16" in one_line(result)
+
+
+def test_what_went_wrong_last_week_is_told(world):
+    right, wrong = world.settle_week()
+    page = world.run("status").stdout
+    assert "Judged in the last 7 days: 1 right, 1 wrong, 0 neutral" in page
+    told = page.split("Judged")[1].split("\n\n")[0]
+    assert (wrong in told, right in told) == (True, False)
+    world.now += timedelta(days=9)
+    assert "Judged" not in world.run("status").stdout
+    (found,) = world.json("status")
+    assert found["judged"] == []
+
+
+@pytest.mark.parametrize(
+    ("hours", "told"),
+    [
+        (5.95 * 24, "in 6 days"),
+        (47, "in 2 days"),
+        (23.8, "in 1 day"),
+        (23, "in 23 hours"),
+        (1.6, "in 2 hours"),
+        (0.99, "in 59 minutes"),
+        (0.001, "now"),
+        (-36, "2 days ago"),
+    ],
+)
+def test_how_far_away_is_rounded_and_not_cut(hours, told):
+    assert from_now(MONDAY + timedelta(hours=hours), MONDAY) == told

@@ -67,6 +67,15 @@ def forgetting(at=KNOWN + timedelta(days=1), reason="wrong ticker"):
 
 
 @st.composite
+def lots(draw):
+    """What a hold-out withheld, where there was one."""
+    if draw(st.booleans()):
+        return {}
+    names = draw(st.lists(st.sampled_from(["b" * 12, "c" * 12]), max_size=2))
+    return {"withheld": tuple(names), "holdout": draw(st.sampled_from([0.1, 0.5]))}
+
+
+@st.composite
 def decisions(draw):
     day, ticker = draw(days), draw(st.sampled_from(["NVDA", "BRK.B", "^N225", "ETH-USD"]))
     agent = draw(st.sampled_from(["", "desk one"]))
@@ -84,6 +93,7 @@ def decisions(draw):
         horizon=draw(st.none() | st.integers(1, 60)),
         recalled=tuple(draw(st.lists(st.sampled_from(["91aa03c2d7f0", "0" * 12]), max_size=2))),
         recalled_as_of=draw(instants | st.none()),
+        **draw(lots()),
         flags=tuple(draw(st.lists(st.sampled_from(["late", "date_only"]), max_size=2))),
         extra=draw(st.dictionaries(st.sampled_from(["cutoff", "prompt"]), words, max_size=2)),
     )

@@ -376,6 +376,22 @@ def test_an_entry_is_not_acknowledged_in_a_file_that_has_been_replaced(tmp_path,
     assert [each.id for each in MarkdownJournal(path).entries()] == [made_id(0), entry.id]
 
 
+@pytest.mark.parametrize("at", ["appended", "synced"])
+def test_an_entry_is_not_acknowledged_in_a_file_that_was_written_anew_in_place(
+    tmp_path, monkeypatch, at
+):
+    """An editor that keeps the inode truncated the log while we appended."""
+    path = tmp_path / "memory.md"
+    journal = MarkdownJournal(path)
+    journal.append(decision(0))
+    older = path.read_bytes()
+    done = meddle(monkeypatch, at, lambda: path.write_bytes(older))
+    entry, stored = journal.append(decision(1))
+    assert done
+    assert stored is Stored.RECORDED
+    assert [each.id for each in MarkdownJournal(path).entries()] == [made_id(0), entry.id]
+
+
 def test_a_program_that_never_stops_writing_is_one_clear_error(tmp_path, monkeypatch):
     path = tmp_path / "memory.md"
     journal = MarkdownJournal(path)

@@ -3,6 +3,8 @@
 from tradmem.cli.group import Group, Lazy
 
 _DAILY, _LOOK, _GOVERN, _TRY = "Every day", "Look and check", "Keep in order", "Try it"
+_MOVE = "In and out"
+_SERVE = "Serve others"
 
 # Each with the first sentence of its own help, so that `--help` loads none of them.
 COMMANDS = {
@@ -16,16 +18,23 @@ COMMANDS = {
     "search": Lazy("search", "Find the entries that hold some words, the newest first.", _LOOK),
     "show": Lazy("show", "Show an entry with all that became of it.", _LOOK),
     "status": Lazy("status", "Say what is pending, and what needs a person.", _LOOK),
+    "watch": Lazy("watch", "Show the status, and keep it fresh.", _LOOK),
     "stats": Lazy("stats", "Say how often the decisions were right, and how sure that is.", _LOOK),
     "doctor": Lazy("doctor", "Say whether prices, the log and a model answer.", _LOOK),
+    "settings": Lazy("settings", "Print every setting, and where its value comes from.", _LOOK),
     "history": Lazy("history", "Print everything that ever happened to an entry.", _LOOK),
     "check": Lazy("check", "Find what is wrong in the log file.", _LOOK),
     "audit": Lazy("audit", "Prove that no decision saw what was not known yet.", _LOOK),
+    "export": Lazy("export", "Write entries to a file or a folder of pages.", _MOVE),
+    "import": Lazy("importing", "Take entries in from files or another log.", _MOVE),
+    "merge": Lazy("merge", "Join two versions of a log.", _MOVE),
     "forget": Lazy("govern", "Hide an entry from recall.", _GOVERN),
     "expire": Lazy("govern", "Hide an entry from recall from an instant on.", _GOVERN),
     "supersede": Lazy("govern", "Let one entry stand in another one's place.", _GOVERN),
     "undo": Lazy("govern", "Take back the latest act on an entry.", _GOVERN),
     "consolidate": Lazy("govern", "Let one note stand for lessons that say the same.", _GOVERN),
+    "mcp": Lazy("mcp", "Serve memories to language models over MCP.", _SERVE),
+    "db": Lazy("db", "Look after a log in PostgreSQL.", _GOVERN),
 }
 
 cli = Group(

@@ -7,7 +7,7 @@ import click
 
 from tradmem.cli import options
 from tradmem.cli.group import DONE, FAILED
-from tradmem.cli.opening import is_there, open_journal
+from tradmem.cli.opening import is_there, open_file
 from tradmem.cli.output import safe, say, write, write_json
 from tradmem.cli.words import called, counted
 from tradmem.errors import UsageError
@@ -31,7 +31,7 @@ def check(*, fix: bool, dry_run: bool, log: str, as_json: bool) -> int:
     """
     if dry_run and not fix:
         raise UsageError("--dry-run goes with --fix; add it")
-    journal = open_journal(log)
+    journal = open_file(log, "can be damaged, and checked")
     if fix and is_there(log):
         changes = journal.mend(dry_run=dry_run)
         if not as_json:

@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -12,23 +12,18 @@ import click
 from tradmem.cli import options
 from tradmem.cli.group import DONE, FAILED
 from tradmem.cli.layout import paragraphs
-from tradmem.cli.opening import now, open_journal, open_memory
+from tradmem.cli.opening import configuration, now, open_journal, open_memory
 from tradmem.cli.output import safe, say, width, write, write_json
+from tradmem.cli.settings import shown, told
 from tradmem.cli.words import bold, counted
 from tradmem.errors import PriceError, PriceFault, TradmemError
-from tradmem.model_settings import HOST_KEYS, VARIABLES, is_set_up, model_settings
-from tradmem.settings import Settings
+from tradmem.model_settings import is_set_up, model_settings
+from tradmem.opening import is_database
 
 # One listed in New York, one in Tokyo, and one that trades every day.
 SYMBOLS = ("SPY", "7203.T", "BTC-USD")
 _PATIENCE = 20.0  # seconds for a model's one word
 _DAYS = 14  # back from today; no market is closed for as long
-_NAMED = (
-    *("TRADMEM_LOG", "TRADMEM_PRICES", "TRADMEM_BENCHMARK", "TRADMEM_REFLECTOR"),
-    "TRADMEM_CACHE",
-    *(name for field, names in VARIABLES.items() if field != "api_key" for name in names),
-)
-_SECRET = (*VARIABLES["api_key"], *HOST_KEYS.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +116,9 @@ def _prices(log: str, name: str) -> Iterator[Finding]:
 
 
 def _log(log: str) -> Iterator[Finding]:
+    if is_database(log):
+        yield from _database(log)
+        return
     path = Path(os.path.realpath(log))
     place = path if path.exists() else next(p for p in path.parents if p.exists())
     writable = os.access(place, os.W_OK) and not path.is_dir()
@@ -143,6 +141,17 @@ def _log(log: str) -> Iterator[Finding]:
     if problems:
         said += f", {counted(len(problems), 'problem')}; `tradmem check` tells"
     yield Finding(about=f"Log: {log}", good=not problems, said=said)
+
+
+def _database(log: str) -> Iterator[Finding]:
+    try:
+        journal = open_journal(log)
+        found = journal.latest(1)
+    except TradmemError as error:
+        yield Finding(about="Log in PostgreSQL", good=False, said=str(error))
+        return
+    said = f"answers, newest entry of {found[0].date}" if found else "answers, without an entry yet"
+    yield Finding(about=f"Log: {getattr(journal, 'name', 'PostgreSQL')}", good=True, said=said)
 
 
 def _model(reflector: str) -> Iterator[Finding]:
@@ -179,14 +188,14 @@ def _model(reflector: str) -> Iterator[Finding]:
 
 def _settings() -> Iterator[Finding]:
     """What is in force, and from where."""
-    settings = Settings()
-    for field in fields(Settings):
-        value = getattr(settings, field.name)
-        shown = "each market's own" if field.name == "benchmark" else str(value)
-        yield Finding(about=f"Settings: {field.name}", good=None, said=f"{shown} (by default)")
-    for name in _NAMED:
-        if value := os.environ.get(name):
-            yield Finding(about=f"Settings: {name}", good=None, said=f"{value} (environment)")
-    for name in _SECRET:
-        if os.environ.get(name):
-            yield Finding(about=f"Settings: {name}", good=None, said="set, not shown (environment)")
+    try:
+        found = configuration()
+    except TradmemError as error:
+        yield Finding(about="Settings", good=False, said=str(error))
+        return
+    try:
+        models = bool(found.model)
+    except TradmemError:  # said of the model already, if one is to be asked
+        models = False
+    for key, value, source in told(found, models=models):
+        yield Finding(about=f"Settings: {key}", good=None, said=f"{shown(value)} ({source})")

@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
+from keyword import iskeyword
 from typing import Any, NamedTuple, NoReturn
 
 import click
@@ -20,7 +21,8 @@ class Lazy(NamedTuple):
     """A command that is not loaded yet.
 
     Attributes:
-        module: below ``tradmem.cli``; the command is its attribute of the command's name.
+        module: below ``tradmem.cli``; the command is its attribute of the command's name,
+            with ``_`` behind a word of Python's own.
         help: the first sentence of the command's help.
         section: under which heading it is listed.
     """
@@ -64,7 +66,7 @@ class Group(click.Group):
         if cmd_name not in self.lazy:
             return None
         module = import_module(f"tradmem.cli.{self.lazy[cmd_name].module}")
-        command: click.Command = getattr(module, cmd_name)
+        command: click.Command = getattr(module, cmd_name + "_" * iskeyword(cmd_name))
         _take_debug(command)
         return command
 

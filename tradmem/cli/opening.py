@@ -1,17 +1,21 @@
 """What the options name: the journal, the memory, prices and the reflector."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from tradmem import opening
 from tradmem.cli.output import say
 from tradmem.clock import Clock, system_clock, utc
+from tradmem.configuration import NO_BENCHMARK, Configuration, load
 from tradmem.errors import PriceError, PriceFault, UsageError
+from tradmem.journal.base import Journal
 from tradmem.journal.markdown import MarkdownJournal
-from tradmem.settings import DEFAULT_LOG, Settings
+from tradmem.settings import DEFAULT_LOG
 
 if TYPE_CHECKING:
     from tradmem.lessons.exchanges import Exchanges
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
 
 _NO_BENCHMARK = "none"
 _DEMO = "demo"
+_CONFIGURATION = "tradmem.configuration"  # the key of the context's ``meta`` that keeps it
 
 
 def clock() -> Clock:
@@ -34,15 +39,37 @@ def now() -> datetime:
     return utc(clock()())
 
 
-def open_journal(log: str) -> MarkdownJournal:
-    """The journal in a log, to read.
+def configuration() -> Configuration:
+    """What the settings file and the environment say; read once in a run.
+
+    Raises:
+        UsageError: they say something that cannot be.
+    """
+    meta = click.get_current_context().find_root().meta
+    found: Configuration = meta.setdefault(_CONFIGURATION, None) or load()
+    meta[_CONFIGURATION] = found
+    return found
+
+
+def open_journal(log: str) -> Journal:
+    """The journal in a log, to read."""
+    return opening.open_journal(log or DEFAULT_LOG, configuration().settings)
+
+
+def open_file(log: str, what: str) -> MarkdownJournal:
+    """The journal in a log that has to be a file.
+
+    Args:
+        log: its name.
+        what: what is done with it, in words.
 
     Raises:
         UsageError: it names a database.
     """
-    if "://" in log:
-        raise UsageError("a log is a file; databases cannot be opened yet")
-    return MarkdownJournal(log or DEFAULT_LOG)
+    journal = open_journal(log)
+    if not isinstance(journal, MarkdownJournal):
+        raise UsageError(f"only a file {what}; `tradmem export` makes one of a database")
+    return journal
 
 
 def open_memory(
@@ -73,7 +100,9 @@ def open_memory(
         from tradmem.demo import BENCHMARK
 
         benchmark = BENCHMARK
-    settings = Settings(benchmark=_benchmark(benchmark))
+    settings = configuration().settings
+    if benchmark:
+        settings = replace(settings, benchmark=_benchmark(benchmark))
     return Memory.open(
         log or DEFAULT_LOG,
         prices=open_prices(prices),
@@ -137,9 +166,9 @@ def open_reflector(
 
 def exchanges_of(log: str) -> "Exchanges":
     """The raw exchanges with a model about the entries of a log, in a file beside it."""
-    from tradmem.lessons.exchanges import Exchanges
+    from tradmem.lessons.exchanges import exchanges_beside
 
-    return Exchanges(Path(log or DEFAULT_LOG).with_name("exchanges.jsonl"))
+    return exchanges_beside(DEFAULT_LOG if opening.is_database(log) else log or DEFAULT_LOG)
 
 
 class Closed:
@@ -168,16 +197,21 @@ class Closed:
         }
 
 
-def _benchmark(name: str | None) -> str | Mapping[str, str | None] | None:
-    if not name:
-        return None
+def _benchmark(name: str) -> str | Mapping[str, str | None]:
     if name.lower() == _NO_BENCHMARK:
-        return {"*": None}
+        return NO_BENCHMARK
     from tradmem.model import check_ticker
 
     return check_ticker(name)
 
 
+def is_same(log: str, path: Path) -> bool:
+    """Whether a path is that of a log."""
+    if opening.is_database(log) or not path.exists():
+        return False
+    return Path(log or DEFAULT_LOG).exists() and path.samefile(log or DEFAULT_LOG)
+
+
 def is_there(log: str) -> bool:
     """Whether a log exists; a command that only reads says so where it does not."""
-    return Path(log or DEFAULT_LOG).exists()
+    return opening.is_database(log) or Path(log or DEFAULT_LOG).exists()

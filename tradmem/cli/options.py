@@ -1,25 +1,66 @@
 """Options that several commands share, one decorator each."""
 
 import re
+from collections.abc import Callable
 from datetime import date, timedelta
+from math import isfinite
+from typing import Any
 
 import click
 
 from tradmem.clock import parse_date
+from tradmem.opening import is_database
 from tradmem.settings import DEFAULT_LOG
+
+
+class Amount(click.FloatRange):
+    """A number from 0 on; ``nan`` and ``inf`` are none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number."""
+        found = super().convert(value, param, ctx)
+        if not isfinite(found):
+            self.fail(f"{value!r} is no number from 0 on.", param, ctx)
+        return found
+
+
+AMOUNT = Amount(min=0)
+
+
+def _set(key: str) -> Callable[[], str]:
+    """What the settings file says of a key, asked when an option is not given."""
+
+    def look() -> str:
+        from tradmem.cli.opening import configuration
+
+        return str(getattr(configuration(), key))
+
+    return look
+
+
+def _note_log(_: click.Context, __: click.Parameter, name: str) -> str:
+    """See to it that the password of a database is never printed."""
+    if is_database(name):
+        from tradmem.cli.output import conceal
+        from tradmem.journal.postgres.place import where
+
+        conceal(name, where(name).shown)
+    return name
+
 
 log = click.option(
     "--log",
-    metavar="PATH",
+    metavar="PATH|URL",
+    callback=_note_log,
     envvar="TRADMEM_LOG",
     show_envvar=True,
-    default=DEFAULT_LOG,
-    show_default=True,
-    help="The log file.",
+    default=_set("log"),
+    show_default=DEFAULT_LOG,
+    help="The log file, or postgresql://user@host/database.",
 )
 
 
-def _login() -> str:
+def login() -> str:
     """Who is logged in; empty where the system does not know."""
     from getpass import getuser
 
@@ -37,7 +78,7 @@ actor = click.option(
     metavar="NAME",
     envvar="TRADMEM_ACTOR",
     show_envvar=True,
-    default=_login,
+    default=lambda: _set("actor")() or login(),
     show_default="your login name",
     help="Who asks for it; kept with the entry.",
 )
@@ -53,8 +94,8 @@ prices = click.option(
     metavar="SOURCE",
     envvar="TRADMEM_PRICES",
     show_envvar=True,
-    default="yahoo",
-    show_default=True,
+    default=_set("prices"),
+    show_default="yahoo",
     help="Where closes come from: yahoo, demo, or a .csv, .csv.gz or .parquet file.",
 )
 reflector = click.option(
@@ -62,8 +103,8 @@ reflector = click.option(
     type=click.Choice(["auto", "openai", "template"]),
     envvar="TRADMEM_REFLECTOR",
     show_envvar=True,
-    default="auto",
-    show_default=True,
+    default=_set("reflector"),
+    show_default="auto",
     help="Who writes the lessons; auto asks a model where a key or a server is set.",
 )
 benchmark = click.option(

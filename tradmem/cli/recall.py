@@ -34,6 +34,7 @@ _PARTS = (
 @click.option(
     "--query", metavar="TEXT", help="What the decision is about; - reads it from standard input."
 )
+@click.option("--agent", default="", metavar="NAME", help="Who is to decide, for a hold-out.")
 @click.option("--explain", is_flag=True, help="Say why each memory is shown or left out instead.")
 @options.log
 @options.as_of
@@ -43,6 +44,7 @@ def recall(
     ticker: str,
     rank: str | None,
     query: str | None,
+    agent: str,
     explain: bool,
     log: str,
     as_of: str | None,
@@ -58,7 +60,9 @@ def recall(
         query = sys.stdin.read()
     if query is not None and rank is None:
         rank = Rank.RELEVANT
-    found = open_memory(log).recall(ticker, as_of, rank=rank, query=query, explain=explain)
+    found = open_memory(log).recall(
+        ticker, as_of, rank=rank, query=query, agent=agent, explain=explain
+    )
     if explain and as_json:
         write_json(_object(item) for item in found.explained)
     elif explain:
@@ -70,7 +74,10 @@ def recall(
         write_exactly(found.text)
     for remark in found.remarks:
         say(remark)
-    if not found.memories:
+    if found.withheld:
+        names = " ".join(f"--withheld {entry.id}" for entry in found.withheld)
+        say(f"a hold-out withheld some memories; tell it `tradmem record` with {names}")
+    elif not found.memories:
         say(f"nothing to recall on {found.ticker} in {log} as of {minute(found.as_of)}")
 
 

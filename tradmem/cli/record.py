@@ -32,6 +32,12 @@ _file = click.option(
 @click.option("--recalled", multiple=True, metavar="ID", help="A memory that it saw; repeatable.")
 @click.option("--cited", multiple=True, metavar="ID", help="A memory that it names; repeatable.")
 @click.option(
+    "--withheld",
+    multiple=True,
+    metavar="ID",
+    help="A memory that a hold-out kept from it; `tradmem recall` names them; repeatable.",
+)
+@click.option(
     "--on-conflict",
     type=click.Choice(["keep", "revise", "error"]),
     default="keep",
@@ -52,6 +58,7 @@ def record(
     decided_at: str | None,
     recalled: tuple[str, ...],
     cited: tuple[str, ...],
+    withheld: tuple[str, ...],
     on_conflict: str,
     log: str,
     as_json: bool,
@@ -64,6 +71,7 @@ def record(
     from tradmem.market.calendars import today
 
     memory = open_memory(log)
+    has_lots = memory.settings.holdout > 0
     ticker = check_ticker(ticker)
     body = read_text(text, file)
     done = memory.record(
@@ -76,6 +84,7 @@ def record(
         decided_at=decided_at,
         recalled=_known(memory, recalled),
         cited=_known(memory, cited),
+        withheld=_known(memory, withheld) if withheld or (recalled and has_lots) else None,
         on_conflict=on_conflict,
     )
     _print_stored(done.entry, done.status, as_json=as_json)

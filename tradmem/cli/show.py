@@ -170,6 +170,8 @@ def page(item: Shown, room: int) -> Iterator[str]:
         yield from ("", bold("It had seen"), *entry_lines(item.saw, room, "  "))
         if missing := len(entry.recalled) - len(item.saw):
             yield f"  {counted(missing, 'entry', 'entries')} that this log does not hold"
+    if entry.withheld:
+        yield from ("", bold("A lot kept from it"), f"  {', '.join(entry.withheld)}")
     if item.seen_by:
         yield from ("", bold("Seen by"), *entry_lines(item.seen_by, room, "  "))
     yield from ("", bold("History"), *history(entry))

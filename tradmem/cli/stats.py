@@ -1,7 +1,7 @@
 """``stats``: how good the decisions were, and how much of that may be believed."""
 
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -9,9 +9,15 @@ from tradmem.cli import options
 from tradmem.cli.opening import is_there, now, open_memory
 from tradmem.cli.output import say, width, write, write_json
 from tradmem.cli.track_page import page
+from tradmem.cli.utility_page import as_objects
+from tradmem.cli.utility_page import page as utility_page
 from tradmem.clock import as_instant
+from tradmem.errors import UsageError
 from tradmem.lessons.rates import Rate
 from tradmem.lessons.track import Group, Line, TrackRecord
+
+if TYPE_CHECKING:
+    from tradmem.memory import Memory
 
 
 @click.command()
@@ -32,6 +38,11 @@ from tradmem.lessons.track import Group, Line, TrackRecord
     metavar="N",
     help="Only outcomes after so many sessions; all by default.",
 )
+@click.option(
+    "--lessons",
+    is_flag=True,
+    help="Say what lessons were worth instead, by tag; it takes a hold-out.",
+)
 @options.as_of
 @options.as_json
 @options.log
@@ -46,6 +57,7 @@ def stats(
     until: str | None,
     by: tuple[str, ...],
     horizon: tuple[int, ...],
+    lessons: bool,
 ) -> None:
     """Say how often the decisions were right, and how sure that is.
 
@@ -53,7 +65,11 @@ def stats(
     together, so the intervals are wider than the number of calls suggests. What was
     forgotten counts; forgetting hides from recall only.
     """
-    record = open_memory(log).track(as_of, tickers=ticker, agents=agent, since=since, until=until)
+    memory, chosen = open_memory(log), _Chosen(ticker, agent, since, until)
+    if lessons:
+        _lessons(memory, as_of, chosen, by=by, horizon=horizon, log=log, as_json=as_json)
+        return
+    record = memory.track(as_of, **chosen._asdict())
     lines = [
         line
         for line in record.lines
@@ -74,6 +90,42 @@ def stats(
         say(f"{log} holds nothing at that horizon; --horizon takes one of {found}")
     else:
         say(f"{log} holds no decision that was asked for")
+
+
+class _Chosen(NamedTuple):
+    """Which decisions are looked at."""
+
+    tickers: tuple[str, ...]
+    agents: tuple[str, ...]
+    since: str | None
+    until: str | None
+
+
+def _lessons(
+    memory: "Memory",
+    as_of: str | None,
+    chosen: _Chosen,
+    *,
+    by: tuple[str, ...],
+    horizon: tuple[int, ...],
+    log: str,
+    as_json: bool,
+) -> None:
+    """Print what lessons were worth."""
+    if by or len(horizon) > 1:
+        what = "--by" if by else "two horizons"
+        raise UsageError(f"--lessons takes no {what}; it tells of tags, at one horizon")
+    if not is_there(log) and not as_json:
+        say(f"there is no log at {log} yet; `tradmem record` or `tradmem run` starts one")
+        return
+    found = memory.lesson_utility(
+        as_of, horizon=horizon[0] if horizon else None, **chosen._asdict()
+    )
+    if as_json:
+        write_json(as_objects(found))
+        return
+    for text in utility_page(found, as_instant(as_of, now()), width()):
+        write(text)
 
 
 def as_object(line: Line, record: TrackRecord) -> dict[str, Any]:

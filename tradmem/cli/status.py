@@ -10,15 +10,19 @@ import click
 
 from tradmem.cli import options
 from tradmem.cli.group import DONE, FAILED
-from tradmem.cli.listing import due_lines
+from tradmem.cli.listing import due_lines, entry_lines
 from tradmem.cli.opening import exchanges_of, is_there, now, open_journal, open_memory
 from tradmem.cli.output import safe, say, width, write, write_json
 from tradmem.cli.words import bold, called, counted, dim, from_now
 from tradmem.clock import format_instant
+from tradmem.journal.markdown import MarkdownJournal
 from tradmem.lessons.exchanges import STUCK_AFTER
-from tradmem.model import Entry, Problem, Status
+from tradmem.memory import Memory
+from tradmem.model import Entry, Problem, Status, Verdict
 
 _PATIENCE = timedelta(days=7)  # in which daily runs settle whatever has closes
+_RECENT = timedelta(days=7)
+_SHOWN = 10  # calls that went wrong
 
 
 class Standing(NamedTuple):
@@ -58,6 +62,13 @@ class Standing(NamedTuple):
         """Those that are unresolvable, and that nobody has taken note of by forgetting them."""
         return [e for e in self.entries if e.status is Status.UNRESOLVABLE and not e.hidden]
 
+    @property
+    def judged(self) -> list[Entry]:
+        """Those whose outcome came within the last seven days, the newest first."""
+        since = (self.now - _RECENT).date()
+        found = [e for e in self.entries if e.outcome and e.outcome.known_on >= since]
+        return sorted(found, key=lambda e: (e.outcome and e.outcome.known_at, e.date), reverse=True)
+
     def wanted(self) -> Iterator[str]:
         """What a person should look at, one line each, and how."""
         patience = f"for over {counted(_PATIENCE.days, 'day')}"
@@ -94,26 +105,28 @@ def status(*, log: str, as_json: bool) -> int:
     Asks nothing of the network. Exit status 1 if something needs a person: a decision or
     lesson that stays due, one that was given up, a fault in the file.
     """
-    memory = open_memory(log)
-    entries = memory.entries()
-    standing = Standing(
-        entries=entries,
-        pending=[
-            (entry, due) for entry in memory.journal.unfinished() if (due := memory.due(entry))
-        ],
-        attempts=exchanges_of(log).attempts(),
-        problems=memory.journal.problems(),
-        now=now(),
-    )
+    standing = standing_of(open_memory(log), log)
     wanted = list(standing.wanted())
     if as_json:
         write_json([_object(log, standing, wanted)])
-    elif not entries and not is_there(log):
+    elif not standing.entries and not is_there(log):
         say(f"there is no log at {log} yet; `tradmem record` or `tradmem run` starts one")
     else:
         for line in page(log, standing, wanted):
             write(line)
     return FAILED if wanted else DONE
+
+
+def standing_of(memory: Memory, log: str) -> Standing:
+    """How a memory stands now."""
+    unfinished = memory.journal.unfinished()
+    return Standing(
+        entries=memory.entries(),
+        pending=[(entry, due) for entry in unfinished if (due := memory.due(entry))],
+        attempts=exchanges_of(log).attempts(),
+        problems=memory.journal.problems(),
+        now=now(),
+    )
 
 
 def page(log: str, standing: Standing, wanted: Sequence[str]) -> Iterator[str]:
@@ -131,6 +144,8 @@ def page(log: str, standing: Standing, wanted: Sequence[str]) -> Iterator[str]:
     if coming:
         yield from ("", bold("Pending, by the day on which it is due"))
         yield from due_lines(coming, standing.now, room)
+    if standing.judged:
+        yield from ("", *_judged_lines(standing.judged, room))
     if standing.without_lesson:
         yield from ("", bold("Settled, without a lesson yet"))
         for entry in standing.without_lesson:
@@ -145,6 +160,17 @@ def page(log: str, standing: Standing, wanted: Sequence[str]) -> Iterator[str]:
         yield "Nothing needs a person."
 
 
+def _judged_lines(judged: Sequence[Entry], room: int) -> Iterator[str]:
+    """The verdicts of the last days, and the calls that went wrong."""
+    counts = Counter(entry.verdict for entry in judged)
+    told = [f"{counts[kind]} {kind}" for kind in Verdict]
+    yield bold(f"Judged in the last {counted(_RECENT.days, 'day')}: {', '.join(told)}")
+    wrong = [entry for entry in judged if entry.verdict is Verdict.WRONG]
+    yield from entry_lines(wrong[:_SHOWN], room, "  ")
+    if len(wrong) > _SHOWN:
+        yield dim("  `tradmem log --verdict wrong --known-since 7d` lists all that went wrong")
+
+
 def _name(entry: Entry) -> str:
     return f"{entry.date} {entry.ticker} {called(entry)} ({entry.id})"
 
@@ -152,6 +178,8 @@ def _name(entry: Entry) -> str:
 def _files(log: str) -> list[Path]:
     """The log and its archives, below the log's folder as it was given."""
     journal = open_journal(log)
+    if not isinstance(journal, MarkdownJournal):
+        return []
     here = journal.path.parent
     paths = (journal.path, *(here / path.parent.name / path.name for path in journal.archives()))
     return [path for path in paths if path.exists()]
@@ -174,6 +202,7 @@ def _object(log: str, standing: Standing, wanted: Sequence[str]) -> dict[str, An
             for e, due in sorted(standing.pending, key=lambda pair: pair[1])
         ],
         "without_lesson": [entry.id for entry in standing.without_lesson],
+        "judged": [entry.id for entry in standing.judged],
         "stuck": [entry.id for entry in standing.stuck],
         "unresolvable": [entry.id for entry in standing.given_up],
         "problems": [str(problem) for problem in standing.problems],

@@ -56,12 +56,16 @@ def minute(instant: datetime) -> str:
 
 
 def from_now(instant: datetime, now: datetime) -> str:
-    """How far away an instant is, in the largest unit that fits."""
+    """How far away an instant is, rounded, in the largest unit that fits."""
     seconds = (instant - now).total_seconds()
     size = abs(seconds)
-    for unit, length in (("day", 86400), ("hour", 3600), ("minute", 60)):
-        if size >= length:
-            text = counted(int(size // length), unit)
+    for unit, length, least in (
+        ("day", 86400, 23.5 * 3600),
+        ("hour", 3600, 3570),
+        ("minute", 60, 30),
+    ):
+        if size >= least:
+            text = counted(max(int(size / length + 0.5), 1), unit)
             return f"in {text}" if seconds > 0 else f"{text} ago"
     return "now"
 

@@ -16,11 +16,16 @@ from tradmem.model import Addition, Decision, Entry, Problem, entry_id, note_id
 
 
 class OnConflict(StrEnum):
-    """What to do when a key is recorded again with another text or rating."""
+    """What to do when a key is recorded again with another text or rating.
+
+    ``exact`` is for a copy from another journal: a decision is stored under the id and the
+    revision that it carries, whatever its key; one whose id stands already is kept out.
+    """
 
     KEEP = "keep"
     REVISE = "revise"
     ERROR = "error"
+    EXACT = "exact"
 
 
 class Stored(StrEnum):
@@ -197,6 +202,8 @@ def place(
     """
     if (text := clean(decision.text)) != decision.text:
         decision = replace(decision, text=text)
+    if on_conflict is OnConflict.EXACT:
+        return _exact(decision, group, taken)
     if decision.is_note:
         name = note_id(decision.date, decision.ticker, decision.text)
         same = next((entry for entry in group if entry.id == name), None)
@@ -220,6 +227,23 @@ def place(
             f"{key} cannot be revised any more: its entry session has closed; {newest.id} stands"
         )
     return _free(decision, newest.revision + 1, taken), Stored.REVISED
+
+
+def _exact(
+    decision: Decision, group: Sequence[Entry], taken: Callable[[str], bool]
+) -> tuple[Decision | Entry, Stored]:
+    if not taken(decision.id):
+        is_one_of_several = not decision.is_note and any(
+            entry.agent == decision.agent and not entry.recorded.is_note for entry in group
+        )
+        return decision, Stored.REVISED if is_one_of_several else Stored.RECORDED
+    standing = next((entry for entry in group if entry.id == decision.id), None)
+    if standing is None:
+        raise ConflictError(
+            f"{decision.id} is the id of another decision, on another date or ticker"
+        )
+    same = (standing.recorded.text, standing.rating) == (decision.text, decision.rating)
+    return standing, Stored.UNCHANGED if same else Stored.KEPT
 
 
 def _free(decision: Decision, revision: int, taken: Callable[[str], bool]) -> Decision:

@@ -150,10 +150,17 @@ def _cut_back(descriptor: int, written: int) -> None:
             os.ftruncate(descriptor, end - written)
 
 
-def has_name(descriptor: int, path: Path) -> bool:
-    """Whether an open file still is the one of this name."""
+def stands(descriptor: int, data: bytes, path: Path) -> bool:
+    """Whether what was just appended is still there, in the file that has this name.
+
+    A program that takes no lock may have put another file in its place, or have truncated it
+    and written it anew.
+    """
     try:
-        return os.path.samestat(os.fstat(descriptor), path.stat())
+        start = os.lseek(descriptor, 0, os.SEEK_CUR) - len(data)
+        os.lseek(descriptor, start, os.SEEK_SET)
+        there = os.read(descriptor, len(data)) if start >= 0 else b""
+        return there == data and os.path.samestat(os.fstat(descriptor), path.stat())
     except OSError:
         return False
 

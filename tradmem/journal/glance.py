@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import date as Date  # noqa: N812 - as everywhere in the journal
 
 from tradmem.clock import parse_date, parse_instant
 from tradmem.journal.tagline import percent
@@ -23,6 +24,7 @@ _TAG = re.compile(rb"(?<!\\)\[[0-9]{4}-[0-9]{2}-[0-9]{2} \|")
 # With these a block holds no entry, or may hold none.
 _ODD = (b"\nDECISION:", b"\n<<<<<<< ", b"\n>>>>>>> ", b"<!-- tradmem:")
 _HORIZON = re.compile(rb'"horizon":([0-9]+)')
+_JSON = json.JSONDecoder()
 
 
 def glance(raw: bytes) -> list[Judgement] | None:
@@ -30,15 +32,13 @@ def glance(raw: bytes) -> list[Judgement] | None:
 
     That is so for a block that a person edited, and for one whose outcome was corrected.
     """
-    if b"<<<<<<< " in raw or b">>>>>>> " in raw:  # perhaps no entry at all
-        return None
     found = _BLOCK.match(raw)
     if not found or _is_odd(raw, found.end()):
         return None
     day, ticker, rating, *told, known_on, identity, recorded, ledger = found.groups()
     try:
         raw.decode()
-        parse_date(known_on.decode())
+        Date.fromisoformat(known_on.decode())
         outcomes = [_figures(line) for line in _OUTCOME.findall(ledger)]
         horizons = [outcome.horizon for outcome in outcomes]
         own = _HORIZON.search(identity)
@@ -57,7 +57,7 @@ def glance(raw: bytes) -> list[Judgement] | None:
                     outcome,
                     rating=Rating(rating.decode()),
                     ticker=ticker.decode(),
-                    day=parse_date(day.decode()),
+                    day=Date.fromisoformat(day.decode()),
                     is_primary=outcome is primary,
                 ),
             )
@@ -70,11 +70,16 @@ def glance(raw: bytes) -> list[Judgement] | None:
 def _is_odd(raw: bytes, start: int) -> bool:
     """Whether the text from ``start`` on holds what no text of ours does."""
     text = raw[start - 1 :]
-    return b"\0" in raw or bool(_TAG.search(text)) or any(odd in text for odd in _ODD)
+    if b"[" in text and _TAG.search(text):
+        return True
+    return b"\0" in raw or any(odd in text for odd in _ODD)
 
 
 def _figures(line: bytes) -> Figures:
-    data = json.loads(line)
+    text = line.decode()
+    data, end_of_json = _JSON.raw_decode(text)
+    if end_of_json < len(text):
+        raise ValueError(text)
     start, end = data.get("entry"), data.get("exit")
     if at := data.get("at"):
         parse_instant(at)  # if it cannot be read, a parser takes the line for none
@@ -93,5 +98,5 @@ def _figures(line: bytes) -> Figures:
 def _are_later(outcomes: list[Figures], found: "re.Match[bytes]") -> bool:
     """Whether all outcomes were known after their decision, as must be; to the day is enough."""
     decided = _DECIDED.search(found[8])
-    last = decided[1][:10] if decided else found[1]
-    return all(outcome.known_at.date().isoformat().encode() > last for outcome in outcomes)
+    last = (decided[1][:10] if decided else found[1]).decode()
+    return min(outcome.known_at for outcome in outcomes).date().isoformat() > last

@@ -13,74 +13,49 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from tradmem.journal import files
 from tradmem.journal.base import is_replaced, newest_revisions
 from tradmem.journal.block import read_block
-from tradmem.journal.format import check_encoding
+from tradmem.journal.blocks import KNOWN, RESOLVED, STATE, TICKER_AT, Blocks
 from tradmem.journal.glance import glance
 from tradmem.journal.passages import Passage, glimpse, passage_of
 from tradmem.journal.tally import Judgement, judgements
 from tradmem.model import Entry, Status
 
-_BINARY = getattr(os, "O_BINARY", 0)
 _TAIL = 4096  # bytes before the old end that tell an append from another change
 _TICK = 20_000_000  # ns; many systems stamp a file with a clock that stands still as long
-_NEWLINE = 10
-_PENDING, _KNOWN = b" pending]", b" resolved:"
 _REVISION = b'"revision":'
 _SECTION = b"\nREFLECTION:"
 _HASH = re.compile(rb'"lesson":"([0-9a-f]{64})"')
 _LESSON, _OUTCOME = b'"add":"reflection"', b'"add":"outcome"'
 
-# The end of a block, and the tag and id of the next one where it is as we write it.
-_HEAD = (
-    rb"\s*(\[[0-9]{4}-[0-9]{2}-[0-9]{2} \| [A-Z0-9^*][A-Z0-9.&=_^-]* \| [^\n]*\])\r?\n"
-    rb'<!-- tradmem: \{"v":1,"id":"([0-9a-f]{12})"'
-)
-_FIRST = re.compile(_HEAD)
-_NEXT = re.compile(rb"<!-- ENTRY_END -->[ \t\r]*(?:\n|\Z)()(?:" + _HEAD + rb")?")
-_DATE = slice(1, 11)
-_TICKER_AT = len(b"[2026-01-05 | ")
-
 Verdicts = list[tuple[bytes, list[Judgement]]]
 
 
-class Index:
-    """The blocks of one file, in order; a block is named by its number.
+class Index(Blocks):
+    """The blocks of one file, and what stands in them.
 
     Attributes:
-        tags: of each block; written as below where the block's own is not as we write it.
-            It ends with ``resolved:`` and a date if the entry teaches something since then,
-            with ``pending``, or is of no interest to recall and resolve.
-        ids: of each block's entry; empty if it holds none.
-        starts: where each block begins, in bytes; ``end`` is where the last one ends.
+        tags, ids: see :class:`Blocks`; where a block's head is not as we write it, what its
+            entry says.
         repeats: blocks whose entry stands earlier in the file.
         touched: blocks that were added to since the file was read, in that order.
-        newline: the majority's style.
     """
 
     def __init__(self, path: Path, *, archived: bool = False) -> None:
-        self.path = path
         self.archived = archived
-        self._reset()
+        super().__init__(path)
 
-    def _reset(self) -> None:
-        self.tags: list[bytes] = []
-        self.ids: list[bytes] = []
-        self.starts: list[int] = []
-        self.end = 0
-        self.size = 0
+    def _clear(self) -> None:
+        super()._clear()
         self.repeats: set[int] = set()
         self.touched: list[int] = []
-        self.newline = b"\n"
-        self._lines: tuple[int, ...] = ()  # CRLF and all of whole blocks, where any are CRLF
         self._stamp: tuple[int, ...] = ()
         self._is_young = False
         self._last = b""
         self._entries: dict[int, Entry | None] = {}
         self._by_id: dict[bytes, int] = {}
         self._by_day: dict[tuple[bytes, bytes], list[int]] | None = None
-        self._orders: dict[bytes, list[tuple[bytes, int]]] = {}
+        self._orders: dict[bytes, list[int]] = {}
         self._unfinished: set[int] | None = None
         self._judged: dict[int, list[Judgement]] = {}
         self._verdicts: dict[bytes, Verdicts] = {}
@@ -99,9 +74,9 @@ class Index:
         # A last line without an end may go on, and then is no delimiter after all.
         whole = self.end < self.size or self._last.endswith(b"\n")
         if not (grown and whole and self._last_stands(descriptor)):
-            self._reset()
+            self._clear()
         self._stamp = ()  # what stops us half-way leaves nothing that seems to be up to date
-        self._scan(descriptor, stamp[-1])
+        self._read_on(descriptor, stamp[-1])
         self._remember(descriptor, stamp)
 
     def is_current(self) -> bool:
@@ -121,58 +96,23 @@ class Index:
         self._last = self._read(descriptor, max(0, self.size - _TAIL), min(self.size, _TAIL))
         self._stamp, self._is_young = stamp, _is_young(stamp)
 
-    def _scan(self, descriptor: int, size: int) -> None:
-        """Take in the blocks from the last known end on.
-
-        One search runs over all the bytes; a block whose head is not as we write it is
-        parsed at once. This loop is what opening a large log costs.
-        """
-        base, first = self.end, len(self.tags)
-        data = self._read(descriptor, base, size - base)
-        if base == 0:
-            check_encoding(data, str(self.path))
-        tags, ids, starts = self.tags, self.ids, self.starts
-        opening = _FIRST.match(data)
-        start, (tag, name) = 0, opening.groups() if opening else (None, None)
-        for found in _NEXT.finditer(data):
-            if (at := found.start()) and data[at - 1] != _NEWLINE:
-                continue
-            tags.append(tag or b"")
-            ids.append(name or b"")
-            starts.append(base + start)
-            start = found.end(1)
-            _, tag, name = found.groups()
-        self.end = base + start
+    def _read_on(self, descriptor: int, size: int) -> None:
+        """Take in what the file holds beyond the last known block."""
+        first, distinct = self.scan(descriptor, size)
         others = [
             number
-            for number, tag in enumerate(tags[first:] if first else tags, first)
-            if tag[-21:-11] != _KNOWN
+            for number, tag in enumerate(self.tags[first:] if first else self.tags, first)
+            if tag[STATE] != RESOLVED
         ]
         self._without_outcome.update(others)
         for number in others:
-            if tags[number][-9:] != _PENDING:
-                self._parse(number, data, base)
+            if not self.is_pending(number):
+                raw = self.raw(descriptor, number)
+                self.put(number, read_block(raw, archived=self.archived).entry)
         self._find_repeats(first, descriptor)
-        self._find_revised(data, base)
-        self._extend(first, data, base)
-        if self._lines or b"\r" in data:
-            self._find_newline(descriptor, data, base)
-
-    def _find_newline(self, descriptor: int, data: bytes, base: int) -> None:
-        crlf, lines = self._lines or (0, self._read(descriptor, 0, base).count(b"\n"))
-        end = self.end - base
-        crlf += data.count(b"\r\n", 0, end)
-        lines += data.count(b"\n", 0, end)
-        self._lines = (crlf, lines)
-        crlf, lines = crlf + data.count(b"\r\n", end), lines + data.count(b"\n", end)
-        self.newline = b"\r\n" if 2 * crlf > lines else b"\n"
-
-    def _parse(self, number: int, data: bytes, base: int) -> Entry | None:
-        start, end = self.span(number)
-        raw = data[start - base : end - base]
-        entry = read_block(raw, archived=self.archived).entry
-        self.put(number, entry)
-        return entry
+        if first or not distinct:
+            self._find_revised(first, descriptor)
+        self._extend(first, descriptor)
 
     def put(self, number: int, entry: Entry | None) -> None:
         """Take over what a block holds."""
@@ -201,27 +141,28 @@ class Index:
             else:
                 by_id[name] = number
 
-    def _find_revised(self, data: bytes, base: int) -> None:
+    def _find_revised(self, first: int, descriptor: int) -> None:
         """Note the dates and tickers on which some decision may have been revised."""
+        base = self.starts[first] if first < len(self.starts) else self.end
+        data = self._read(descriptor, base, self.end - base)
         at = data.find(_REVISION)
         while at >= 0:
             number = bisect_right(self.starts, base + at) - 1
-            if number >= 0:
-                self._revised.add((self.date_of(number), self.ticker_of(number)))
+            self._revised.add((self.date_of(number), self.ticker_of(number)))
             at = data.find(_REVISION, at + 1)
 
-    def _extend(self, first: int, data: bytes, base: int) -> None:
+    def _extend(self, first: int, descriptor: int) -> None:
         """Bring what was derived up to date with the blocks from ``first`` on."""
         if first == len(self.tags):
             return
-        self._derive(first, data, base)
+        self._derive(first, descriptor)
         for number in range(first, len(self.tags)) if self._judged else ():
             if self.may_be_replaced(number):
                 day, ticker = self.date_of(number).decode(), self.ticker_of(number).decode()
                 for other in self.numbers_of(day, ticker):
                     self._judged.pop(other, None)
 
-    def _derive(self, first: int, data: bytes, base: int) -> None:
+    def _derive(self, first: int, descriptor: int) -> None:
         if self._by_day is None and self._unfinished is None and not self._orders:
             return
         for number in range(first, len(self.tags)):
@@ -230,24 +171,24 @@ class Index:
             day, ticker = self.date_of(number), self.ticker_of(number)
             if self._by_day is not None:
                 self._by_day.setdefault((day, ticker), []).append(number)
-            if self._unfinished is not None and self._may_be_due(number, data, base):
+            if self._unfinished is not None and self._may_be_due(number, descriptor):
                 self._unfinished.add(number)
             for key in (b"", ticker):
                 self._verdicts.pop(key, None)
-            if self.tags[number][-21:-11] != _KNOWN:
+            if not self.is_known(number):
                 continue
             for key in (b"", ticker):
                 if key in self._orders:
-                    insort(self._orders[key], (self.tags[number][-11:-1], number))
+                    insort(self._orders[key], number, key=self.known_of)
 
-    def _may_be_due(self, number: int, data: bytes, base: int) -> bool:
+    def _may_be_due(self, number: int, descriptor: int) -> bool:
         """Whether an entry is pending, or may lack the lesson of its last outcome."""
-        if self.tags[number][-21:-11] != _KNOWN:
-            return self.tags[number][-9:] == _PENDING
-        start, end = self.starts[number] - base, self._end_of(number) - base
-        if data.rfind(_LESSON, start, end) <= data.rfind(_OUTCOME, start, end):
+        if not self.is_known(number):
+            return self.is_pending(number)
+        raw = self.raw(descriptor, number)
+        if raw.rfind(_LESSON) <= raw.rfind(_OUTCOME):
             return True
-        return data.count(_SECTION, start, end) < data.count(_LESSON, start, end)
+        return raw.count(_SECTION) < raw.count(_LESSON)
 
     def amended(self, descriptor: int, growth: dict[int, int]) -> None:
         """Take over a rewrite of ours, without reading the file again.
@@ -266,7 +207,7 @@ class Index:
         if stamp[-1] == self.size + shift and not self._lines:
             self._remember(descriptor, stamp)
         else:  # somebody was faster, or lines have to be counted again
-            self._reset()
+            self._clear()
 
     def changed(self, entries: dict[int, Entry]) -> None:
         """Take over what some blocks are about to hold; ``forget`` it if that fails."""
@@ -280,7 +221,7 @@ class Index:
 
     def forget(self) -> None:
         """Read everything again next time."""
-        self._reset()
+        self._clear()
 
     # Asking
 
@@ -299,31 +240,25 @@ class Index:
             self._by_day = by_day
         return self._by_day.get((day.encode(), ticker.encode()), ())
 
-    def order(self, ticker: str = "") -> Sequence[tuple[bytes, int]]:
-        """What may be recalled, of a ticker or of all, as (known, block), the oldest first."""
+    def order(self, ticker: str = "") -> Sequence[int]:
+        """The blocks of what may be recalled, of a ticker or of all, the first known first."""
         key = ticker.encode()
-        if key in self._orders:
-            return self._orders[key]
-        if ticker:
-            wanted, tags = key + b" |", self.tags
-            order = [pair for pair in self.order() if tags[pair[1]].startswith(wanted, _TICKER_AT)]
-        else:
-            order = [
-                (tag[-11:-1], number)
+        if key not in self._orders:
+            wanted, repeats = key + b" |" if ticker else b"", self.repeats
+            found = [
+                (tag[KNOWN], number)
                 for number, tag in enumerate(self.tags)
-                if tag[-21:-11] == _KNOWN and number not in self.repeats
+                if tag.startswith(wanted, TICKER_AT)
+                and tag[STATE] == RESOLVED
+                and number not in repeats
             ]
-            order.sort()
-        self._orders[key] = order
-        return order
+            found.sort()
+            self._orders[key] = [number for _, number in found]
+        return self._orders[key]
 
-    def date_of(self, number: int) -> bytes:
-        """The date of a block's entry, ISO; empty if it holds none."""
-        return self.tags[number][_DATE]
-
-    def ticker_of(self, number: int) -> bytes:
-        """The ticker of a block's entry; empty if it holds none."""
-        return self.tags[number][_TICKER_AT:].split(b" |", 1)[0]
+    def newest_first(self, ticker: str = "") -> Iterator[tuple[bytes, int]]:
+        """See :class:`~tradmem.journal.selection.Ordered`."""
+        return ((self.known_of(number), number) for number in reversed(self.order(ticker)))
 
     def may_be_resolved(self, number: int) -> bool:
         """Whether a block that may be recalled is no note."""
@@ -332,11 +267,10 @@ class Index:
     def unfinished(self, descriptor: int) -> list[Entry]:
         """The entries that are pending or settled and not replaced, in file order."""
         if self._unfinished is None:
-            data = self._read(descriptor, 0, self.size)
             self._unfinished = {
                 number
                 for number in range(len(self.tags))
-                if number not in self.repeats and self._may_be_due(number, data, 0)
+                if number not in self.repeats and self._may_be_due(number, descriptor)
             }
         found = []
         for number in sorted(self._unfinished):
@@ -355,7 +289,7 @@ class Index:
         key = ticker.encode()
         if key not in self._verdicts:
             found = []
-            numbers = [number for _, number in self.order(ticker)]
+            numbers = self.order(ticker)
             # What has no outcome now may have had one, which was taken back.
             others = self._without_outcome.difference(numbers, self.repeats)
             for number in (*numbers, *(n for n in others if self.ticker_of(n) == key)):
@@ -385,7 +319,7 @@ class Index:
     def _judge(self, descriptor: int, number: int) -> list[Judgement]:
         if number not in self._entries and not self.may_be_replaced(number):
             raw = self.raw(descriptor, number)
-            if self.tags[number][-21:-11] != _KNOWN and _OUTCOME not in raw:
+            if not self.is_known(number) and _OUTCOME not in raw:
                 return []
             glimpsed = glance(raw)
             if glimpsed is not None:
@@ -427,19 +361,6 @@ class Index:
         number = self._by_id.get(name)
         return number is not None and self.entry(descriptor, number) is not None
 
-    def raw(self, descriptor: int, number: int) -> bytes:
-        """The bytes of a block."""
-        start = self.starts[number]
-        return self._read(descriptor, start, self._end_of(number) - start)
-
-    def content(self, descriptor: int) -> bytes:
-        """All bytes of the file."""
-        return self._read(descriptor, 0, self.size)
-
-    def tail(self, descriptor: int) -> bytes:
-        """The text after the last delimiter."""
-        return self._read(descriptor, self.end, self.size - self.end)
-
     def latest(
         self, descriptor: int, limit: int, dropped: Callable[[str], bool] = lambda _: False
     ) -> list[Entry]:
@@ -467,19 +388,6 @@ class Index:
             if entry:
                 yield number, entry
 
-    def _read(self, descriptor: int, start: int, length: int) -> bytes:
-        try:
-            return _pread(descriptor, start, length)
-        except OSError as error:
-            files.refuse("read", self.path, error)
-
-    def span(self, number: int) -> tuple[int, int]:
-        """Where a block begins and ends, in bytes."""
-        return self.starts[number], self._end_of(number)
-
-    def _end_of(self, number: int) -> int:
-        return self.starts[number + 1] if number + 1 < len(self.starts) else self.end
-
 
 def _tag_of(entry: Entry) -> bytes:
     state = str(entry.status) + (f" | resolved:{entry.known_on}" if entry.known_on else "")
@@ -495,34 +403,3 @@ def _stamp_of(status: os.stat_result) -> tuple[int, ...]:
 def _is_young(stamp: tuple[int, ...]) -> bool:
     """Whether a file was changed so lately that another change may bear the same time."""
     return time.time_ns() - max(stamp[2:4]) < _TICK
-
-
-def open_to_read(path: Path) -> int | None:
-    """A descriptor to read a file; None if there is none.
-
-    Raises:
-        LogError: it cannot be opened.
-    """
-    files.check_regular("read", path)
-    try:
-        return os.open(path, os.O_RDONLY | _BINARY)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        files.refuse("read", path, error)
-
-
-def _pread(descriptor: int, start: int, length: int) -> bytes:
-    """Bytes of a file, fewer only where it ends."""
-    if length <= 0:
-        return b""
-    if not hasattr(os, "pread"):  # Windows
-        os.lseek(descriptor, start, os.SEEK_SET)
-        with os.fdopen(descriptor, "rb", closefd=False) as file:
-            return file.read(length)
-    data = os.pread(descriptor, length, start)
-    pieces, done = [data], len(data)
-    while pieces[-1] and done < length:  # Linux reads at most 2 GiB at once
-        pieces.append(os.pread(descriptor, length - done, start + done))
-        done += len(pieces[-1])
-    return b"".join(pieces) if len(pieces) > 1 else data

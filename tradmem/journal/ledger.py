@@ -27,6 +27,7 @@ _INSTANTS: dict[str, str] = {Act.EXPIRE: "valid_until", Act.UNDO: "undoes_at"}
 RESERVED = frozenset(
     {"v", "id", "at", "date", "ticker", "rating", "agent", "revision", "horizon", "sha256", "add"}
     | {"decided_at", "recalled", "recalled_as_of", "cited", "flags", "valid_until", "torn"}
+    | {"withheld", "holdout"}
 )
 TORN_LINE = f'{LEDGER_OPEN} {{"torn":true}} -->'
 _LINE = re.compile(rf"\s*{re.escape(LEDGER_OPEN)}\s*(\{{.*\}})\s*-->\s*\Z")
@@ -82,6 +83,7 @@ def identity(recorded: Decision) -> dict[str, Any]:
     for name in ("recalled", "cited", "flags"):
         if values := getattr(recorded, name):
             out[name] = list(values)
+    out |= _drawn(recorded)
     for name in ("recalled_as_of", "valid_until"):
         if instant := getattr(recorded, name):
             out[name] = format_instant(instant)
@@ -122,9 +124,24 @@ def read_identity(data: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, An
         out |= {name: int(left.pop(name)) for name in ("revision", "horizon") if name in left}
         for name in ("recalled", "cited", "flags"):
             out[name] = tuple(str(item) for item in left.pop(name, ()))
+        out |= _lots(left)
     except (TypeError, ValueError) as error:
         raise UsageError(f"the identity in the ledger cannot be read: {error}") from error
     return out | {"extra": left}, was
+
+
+def _drawn(recorded: Decision) -> dict[str, Any]:
+    share = recorded.holdout
+    return {"withheld": list(recorded.withheld), "holdout": share} if share else {}
+
+
+def _lots(left: dict[str, Any]) -> dict[str, Any]:
+    """What was withheld by lot, taken from an identity that tells of lots as we write them."""
+    share, names = left.get("holdout"), left.get("withheld")
+    if not isinstance(share, float) or not 0 < share < 1 or not isinstance(names, list):
+        return {}
+    del left["holdout"], left["withheld"]
+    return {"holdout": share, "withheld": tuple(map(str, names))}
 
 
 def addition_line(addition: Addition) -> dict[str, Any]:

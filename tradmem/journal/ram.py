@@ -2,13 +2,13 @@
 
 import threading
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import date as Date  # noqa: N812 - `date` is the name of a field elsewhere
 from datetime import datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import Any, NamedTuple
 
 from tradmem.errors import LogBusy, UnknownEntry
 from tradmem.journal.base import (
@@ -28,9 +28,6 @@ from tradmem.journal.text import clean
 from tradmem.journal.verdicts import Counts
 from tradmem.model import Addition, Decision, Entry, Problem, Status
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 class _Place(NamedTuple):
     """Where a memory stands among all: by recency, the oldest first."""
@@ -39,26 +36,6 @@ class _Place(NamedTuple):
     date: Date
     id: str
     number: int
-
-
-class _Order(Sequence[tuple[bytes, int]]):
-    """Memories by recency, read as a selection reads them: the date known, and the number."""
-
-    def __init__(self) -> None:
-        self.places: list[_Place] = []
-
-    def __len__(self) -> int:
-        return len(self.places)
-
-    @overload
-    def __getitem__(self, number: int) -> tuple[bytes, int]: ...
-    @overload
-    def __getitem__(self, number: slice) -> Sequence[tuple[bytes, int]]: ...
-    def __getitem__(self, number: int | slice) -> tuple[bytes, int] | Sequence[tuple[bytes, int]]:
-        if isinstance(number, slice):
-            return [self[place] for place in range(*number.indices(len(self)))]
-        place = self.places[number]
-        return place.known_at.date().isoformat().encode(), place.number
 
 
 def _is_plain(entry: Entry) -> bool:
@@ -74,7 +51,7 @@ class RamJournal:
         self._numbers: dict[str, int] = {}
         self._days: dict[tuple[Date, str], list[int]] = {}
         self._of_ticker: dict[str, list[int]] = {}
-        self._orders: dict[str, _Order] = {"": _Order()}
+        self._orders: dict[str, list[_Place]] = {"": []}
         self._unfinished: dict[int, None] = {}
         self._replaced: set[int] = set()
         self._tallies: dict[str, Tally] = {}
@@ -162,15 +139,13 @@ class RamJournal:
         if known_at := entry.known_at:
             place = _Place(known_at, entry.date, entry.id, number)
             for key in ("", entry.ticker):
-                if key not in self._orders:
-                    self._orders[key] = _Order()
-                insort(self._orders[key].places, place)
+                insort(self._orders.setdefault(key, []), place)
 
     def _unfile(self, number: int, entry: Entry) -> None:
         if known_at := entry.known_at:
             place = _Place(known_at, entry.date, entry.id, number)
             for key in ("", entry.ticker):
-                places = self._orders[key].places
+                places = self._orders[key]
                 del places[bisect_left(places, place)]
 
     def get(self, entry_id: str) -> Entry | None:
@@ -238,9 +213,8 @@ class RamJournal:
         if wanted.limit == 0:
             return []
         found: dict[str, Entry] = {}
-        order = self._orders.get(wanted.ticker or "")
         as_of, others, distinct = wanted.as_of, wanted.not_ticker, wanted.distinct
-        for known_at, _, name, number in reversed(order.places if order else ()):
+        for known_at, _, name, number in reversed(self._orders.get(wanted.ticker or "", ())):
             entry = self._entries[number]
             if others is not None and entry.recorded.ticker == others:
                 continue
@@ -262,9 +236,10 @@ class RamJournal:
     def _is_replaced(self, entry: Entry) -> bool:
         return bool(self._replaced) and self._numbers[entry.id] in self._replaced
 
-    def order(self, ticker: str = "") -> Sequence[tuple[bytes, int]]:
+    def newest_first(self, ticker: str = "") -> Iterator[tuple[bytes, int]]:
         """See :class:`~tradmem.journal.selection.Ordered`."""
-        return self._orders.get(ticker, _Order())
+        for known_at, _, _, number in reversed(self._orders.get(ticker, ())):
+            yield known_at.date().isoformat().encode(), number
 
     def date_of(self, number: int) -> bytes:
         """See :class:`~tradmem.journal.selection.Ordered`."""
@@ -317,7 +292,7 @@ class RamJournal:
         return self._resolve_alone(timeout)
 
     @contextmanager
-    def _resolve_alone(self, timeout: float) -> "Iterator[None]":
+    def _resolve_alone(self, timeout: float) -> Iterator[None]:
         if not self._resolver.acquire(timeout=timeout):
             raise LogBusy("this journal is being resolved by another thread; try again later")
         try:

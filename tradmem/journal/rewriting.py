@@ -54,7 +54,7 @@ class Writer:
     def _append(self, index: Index, data: bytes) -> None:
         descriptor = self.opened.descriptor(index)
         files.append(descriptor, data, index.path)
-        if not files.has_name(descriptor, index.path):
+        if not files.stands(descriptor, data, index.path):
             raise OvertakenError
 
     def replace(self, index: Index, pieces: Iterable[bytes | memoryview]) -> None:
@@ -119,7 +119,11 @@ class Writer:
             return set()
         log = self.opened.log
         moved = choose(
-            log, lambda number: self.opened.entry(log, number), self.max_resolved, self.horizons
+            log,
+            lambda number: self.opened.entry(log, number),
+            lambda: log.unfinished(self.opened.descriptor(log)),
+            self.max_resolved,
+            self.horizons,
         )
         by_year: dict[str, list[int]] = {}
         for number in sorted(moved):

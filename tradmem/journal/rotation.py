@@ -12,7 +12,11 @@ KEPT_PER_TICKER = 5  # recall must find these without the archive
 
 
 def choose(
-    index: Index, entry: Callable[[int], Entry | None], most: int, horizons: Sequence[int]
+    index: Index,
+    entry: Callable[[int], Entry | None],
+    unfinished: Callable[[], Sequence[Entry]],
+    most: int,
+    horizons: Sequence[int],
 ) -> set[int]:
     """The blocks to move: the oldest resolved entries beyond ``most``.
 
@@ -23,11 +27,14 @@ def choose(
     Args:
         index: the log.
         entry: the entry of a block.
+        unfinished: the pending and settled entries.
         most: how many resolved entries may stay.
         horizons: in sessions.
     """
-    resolved = [number for _, number in index.order() if index.may_be_resolved(number)]
+    resolved = [number for number in index.order() if index.may_be_resolved(number)]
     excess = len(resolved) - most
+    if excess > 0:
+        excess -= sum(found.status is Status.SETTLED for found in unfinished())
     moved: set[int] = set()
     newest: dict[bytes, AbstractSet[int]] = {}
     for number in resolved:
@@ -61,7 +68,7 @@ def _newest(index: Index, ticker: bytes, entry: Callable[[int], Entry | None]) -
     """
     kept: set[int] = set()
     cut, always = b"", 0
-    for known, number in reversed(index.order(ticker.decode())):
+    for known, number in index.newest_first(ticker.decode()):
         if always >= KEPT_PER_TICKER and known < cut:
             break
         found = entry(number)

@@ -14,8 +14,8 @@ from tradmem.model import Entry, Status
 class Ordered(Protocol):
     """Entries by number, in the order in which they taught something."""
 
-    def order(self, ticker: str = "") -> Sequence[tuple[bytes, int]]:
-        """What may be recalled, of a ticker or of all, as (date known, number), oldest first."""
+    def newest_first(self, ticker: str = "") -> Iterator[tuple[bytes, int]]:
+        """What may be recalled, of a ticker or of all, as (date known, number)."""
         ...
 
     def date_of(self, number: int) -> bytes:
@@ -55,10 +55,10 @@ class Wanted:
         Rotation leaves the newest of each ticker in the log; so long as nothing in it lies
         after ``as_of`` and none of its newest had to be passed over, those are the newest of all.
         """
-        order = log.order()
         if self.limit is None or found.passed_over or len(found.entries) < self.limit:
             return False
-        if order and order[-1][0].decode() > self.as_of.date().isoformat():
+        newest, _ = next(log.newest_first(), (b"", 0))
+        if newest.decode() > self.as_of.date().isoformat():
             return False
         return self.distinct or (self.ticker is not None and self.limit <= KEPT_PER_TICKER)
 
@@ -140,5 +140,5 @@ def _newest_first(
 
 
 def _backwards(index: Source, ticker: str) -> Iterator[tuple[bytes, Source, int]]:
-    for known, number in reversed(index.order(ticker)):
+    for known, number in index.newest_first(ticker):
         yield known, index, number

@@ -15,7 +15,8 @@ from typing import Self
 
 from tradmem.errors import LogError, UsageError
 from tradmem.journal import files
-from tradmem.journal.index import Index, open_to_read
+from tradmem.journal.blocks import open_to_read
+from tradmem.journal.index import Index
 from tradmem.model import Entry
 
 

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 from tradmem.lessons.filing import SIMILAR
 from tradmem.lessons.parts import Weighed
-from tradmem.lessons.recall import OVER_BUDGET, LeftOut, Recall, Shown, lesson_key
+from tradmem.lessons.recall import LeftOut, Recall, lesson_key
+from tradmem.lessons.wording import Shown
 from tradmem.model import MARKET, Entry, Status
 
 
@@ -66,7 +67,7 @@ class Choice:
         for number, other in enumerate(self._said):
             if _say_the_same(said, other):
                 item = self.shown[number]
-                self.shown[number] = replace(item, times=item.times + 1)
+                self.shown[number] = item._replace(times=item.times + 1)
                 reason = f"says the same as {item.entry.id}"
                 self.repeats.append(LeftOut(entry=entry, reason=reason))
                 return reason
@@ -85,14 +86,11 @@ class Choice:
 
     def account(self, recalled: Recall) -> tuple[Weighed, ...]:
         """Every memory that was taken, with what became of it."""
-        over = {out.entry.id for out in recalled.left_out if out.reason == OVER_BUDGET}
+        since = {out.entry.id: out.reason for out in recalled.left_out}
+        told = ((item, reason or since.get(item.entry.id, "")) for item, reason in self._taken)
         return tuple(
-            replace(
-                item,
-                is_shown=not reason and item.entry.id not in over,
-                reason=OVER_BUDGET if item.entry.id in over else reason or self._merit(item.entry),
-            )
-            for item, reason in self._taken
+            replace(item, is_shown=not reason, reason=reason or self._merit(item.entry))
+            for item, reason in told
         )
 
     def _merit(self, entry: Entry) -> str:

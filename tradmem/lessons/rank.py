@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tradmem.journal.base import Journal
 from tradmem.lessons.choosing import Choice
 from tradmem.lessons.entities import tickers_in
+from tradmem.lessons.holdout import Holdout
 from tradmem.lessons.mixing import mixed
 from tradmem.lessons.parts import DEFAULT_WEIGHTS, PartName
 from tradmem.lessons.readers import Readers
@@ -75,6 +76,7 @@ def recall_relevant(
     cross_ticker: int = 3,
     budget: int = 8000,
     explain: bool = False,
+    holdout: Holdout | None = None,
 ) -> Recall:
     """What was known by an instant and has the most to do with a query.
 
@@ -89,6 +91,7 @@ def recall_relevant(
         budget: characters of the text at most. Decisions are cut first, the most relevant
             least; then the least relevant lessons go.
         explain: whether to account for every memory that was looked at.
+        holdout: which of those that would be shown are withheld; none by default.
     """
     vectors = ranking.vectors if ranking.weights[PartName.SEMANTIC] else None
     if vectors is not None:
@@ -129,6 +132,7 @@ def recall_relevant(
         choice.repeats,
         budget=budget,
         order="most relevant first",
+        holdout=holdout,
     )
     fault = vectors.fault if vectors is not None else ""
     return replace(

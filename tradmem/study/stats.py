@@ -222,8 +222,8 @@ class Blocks:
     def of(frame: "pd.DataFrame", values: "pd.Series[float]") -> Mean:
         """The mean of values that stand beside rows of the frame."""
         there = values.notna()
-        pairs = zip(frame["block"][there].tolist(), values[there].tolist(), strict=True)
-        return mean_of((int(block), float(value)) for block, value in pairs)
+        by_block = values[there].astype(float).groupby(frame["block"][there])
+        return mean_of(found.tolist() for _, found in by_block)
 
     def row(self, by: str, name: str, frame: "pd.DataFrame") -> Row:
         """What is said of some rows."""

@@ -1,0 +1,99 @@
+"""A long list on a terminal goes through the pager; the editor is followed by a check."""
+
+import os
+import pty
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_cli_group import environment
+from tests.cli.world import one_line
+
+
+@pytest.fixture
+def many(world):
+    for number in range(30):
+        world.memory.record(f"T{number}", "2026-01-05", "**Rating**: Buy")
+    return world
+
+
+def on_a_terminal(world, *words, **env) -> str:
+    """What a command prints on a terminal of 24 lines."""
+    child, fd = pty.fork()
+    if child == 0:
+        given = environment(TRADMEM_LOG=str(world.log), LINES="24", COLUMNS="80", **env)
+        os.execve(sys.executable, [sys.executable, "-m", "tradmem", *words], given)
+    shown = b""
+    try:
+        while chunk := os.read(fd, 65536):
+            shown += chunk
+    except OSError:  # the end of a terminal
+        pass
+    os.waitpid(child, 0)
+    os.close(fd)
+    return shown.decode()
+
+
+@pytest.fixture
+def pager(world):
+    """A pager that tells that it was used."""
+    path = world.folder / "pager"
+    path.write_text("#!/bin/sh\necho PAGED\ncat\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_what_fits_on_the_screen_is_printed_as_it_is(many, pager):
+    assert "PAGED" not in on_a_terminal(many, "log", "-n", "5", PAGER=pager)
+
+
+def test_a_long_list_goes_through_the_pager(many, pager):
+    shown = on_a_terminal(many, "log", "-n", "0", PAGER=pager)
+    assert shown.count("pending") == 30
+    assert "PAGED" in shown
+
+
+@pytest.mark.parametrize("words", [["--no-pager"], []])
+def test_no_pager_is_no_pager(many, pager, words):
+    name = pager if words else "cat"
+    shown = on_a_terminal(many, "log", "-n", "0", *words, PAGER=name)
+    assert shown.count("pending") == 30
+    assert "PAGED" not in shown
+
+
+def test_a_pipe_gets_no_pager(many, pager):
+    result = many.run("log", "-n", "0", env={"PAGER": pager})
+    assert "PAGED" not in result.stdout
+    assert result.stdout.count("pending") == 30
+
+
+def editor(world, text: str) -> dict[str, str]:
+    path: Path = world.folder / "editor.py"
+    path.write_text(f"import sys, pathlib\npath = pathlib.Path(sys.argv[1])\n{text}\n")
+    return {"EDITOR": f"{sys.executable} {path}", "VISUAL": ""}
+
+
+def test_what_the_editor_did_is_checked(world):
+    world.record("NVDA")
+    fine = world.run("log", "edit", env=editor(world, ""))
+    assert (fine.exit_code, "no problem" in fine.stderr) == (0, True)
+    bad = editor(world, "path.write_text(path.read_text().replace('2026-01-05 |', '2026-13-05 |'))")
+    broken = world.run("log", "edit", env=bad)
+    assert broken.exit_code == 1
+    assert f"{world.log}:1: " in broken.stdout
+
+
+def test_an_editor_that_is_not_there_or_fails_is_one_line(world):
+    assert "there is no log at" in one_line(world.run("log", "edit"))
+    world.record("NVDA")
+    missing = world.run("log", "edit", env={"EDITOR": "/no/such/editor", "VISUAL": ""})
+    assert "cannot start the editor /no/such/editor" in one_line(missing)
+    failed = world.run("log", "edit", env=editor(world, "sys.exit(3)"))
+    assert "ended with status 3" in one_line(failed)
+
+
+def test_a_call_that_went_wrong_is_found_by_when_that_was_known(world):
+    world.settle_week()
+    assert "AAPL" in world.run("log", "-v", "wrong", "--known-since", "7d").stdout
+    assert "no entry" in one_line(world.run("log", "-v", "wrong", "--known-since", "2026-01-13"))

@@ -1,0 +1,64 @@
+"""Pages of a terminal, and the editor of the person in front of it."""
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from tradmem.cli.output import colours, write
+from tradmem.errors import UsageError
+
+_PAGER = "less"
+_EDITORS = ("sensible-editor", "nano", "vim", "vi", "notepad")
+
+
+def write_paged(lines: Iterable[str], *, wanted: bool = True) -> None:
+    """Lines on stdout; by the page where they are more than a terminal shows at once.
+
+    ``PAGER`` names the pager, ``less`` by default; empty or ``cat`` means none.
+    """
+    found = list(lines)
+    command = _pager() if wanted and sys.stdout.isatty() else []
+    if not command or len(found) < shutil.get_terminal_size().lines:
+        for line in found:
+            write(line)
+        return
+    import click
+
+    text = "".join(f"{line}\n" for line in found)
+    text = text if colours(sys.stdout) else click.unstyle(text)
+    given = {"LESS": "FRX", "LESSCHARSET": "utf-8"} | os.environ  # FRX: quit if short, colours
+    try:
+        subprocess.run(  # noqa: S603 - it is the person's own
+            command, input=text, text=True, encoding="utf-8", env=given, check=False
+        )
+    except (OSError, KeyboardInterrupt):
+        sys.stdout.flush()
+
+
+def _pager() -> list[str]:
+    name = os.environ.get("PAGER", _PAGER).strip()
+    words = shlex.split(name) if name and name != "cat" else []
+    return words if words and shutil.which(words[0]) else []
+
+
+def edit(path: Path) -> None:
+    """Open a file in the editor, and wait until it is closed.
+
+    Raises:
+        UsageError: there is no editor, or it failed.
+    """
+    named = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    command = shlex.split(named) if named else [n for n in _EDITORS if shutil.which(n)][:1]
+    if not command:
+        raise UsageError("no editor is known; set EDITOR to one")
+    try:
+        done = subprocess.run([*command, str(path)], check=False)  # noqa: S603 - it is the person's own
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise UsageError(f"cannot start the editor {command[0]}: {reason}; set EDITOR") from error
+    if done.returncode:
+        raise UsageError(f"the editor {command[0]} ended with status {done.returncode}")

@@ -1,0 +1,1 @@
+"""Entries on their way out of a journal and into another: files, logs, pages, databases."""

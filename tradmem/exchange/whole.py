@@ -1,0 +1,137 @@
+"""A whole entry: what was recorded and all that was added, as JSON values and back, exactly."""
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from tradmem.clock import parse_date
+from tradmem.errors import UsageError
+from tradmem.journal.ledger import addition_line, identity, read_addition, read_identity
+from tradmem.journal.text import clean
+from tradmem.model import MARKET, Addition, Decision, Entry, Rating, check_ticker
+
+_AGENT_LENGTH = 64
+_ID = re.compile(r"[0-9a-f]{12}\Z")
+
+
+class Whole(NamedTuple):
+    """What an entry is made of, and where it was read.
+
+    Attributes:
+        recorded: what was recorded.
+        additions: what was added to it, in order.
+        where: a file and line, for people; empty if it comes from a journal.
+    """
+
+    recorded: Decision
+    additions: tuple[Addition, ...] = ()
+    where: str = ""
+
+
+def whole_of(entry: Entry) -> Whole:
+    """What an entry is made of."""
+    return Whole(entry.recorded, entry.additions)
+
+
+def to_json(whole: Whole) -> dict[str, Any]:
+    """A whole entry as JSON values: exact floats, ISO dates, Z instants."""
+    recorded = whole.recorded
+    return {
+        "note" if recorded.is_note else "decision": recorded.text,
+        "identity": identity(recorded),
+        "additions": [
+            addition_line(addition) | ({"text": addition.text} if addition.text else {})
+            for addition in whole.additions
+        ],
+    }
+
+
+def from_json(data: Any, where: str = "") -> Whole:
+    """Read what :func:`to_json` wrote.
+
+    Raises:
+        UsageError: it is no whole entry, or something in it cannot be.
+    """
+    try:
+        is_note = "note" in data
+        arguments, was = read_identity(data["identity"])
+        rating = was.get("rating")
+        recorded = Decision(
+            date=parse_date(was["date"]),
+            ticker=was["ticker"] if is_note and was["ticker"] == MARKET else str(was["ticker"]),
+            text=clean(_text(data["note" if is_note else "decision"])),
+            rating=None if rating is None else Rating(rating),
+            is_note=is_note,
+            **arguments,
+        )
+        additions = tuple(_addition(line) for line in data["additions"])
+    except KeyError as error:
+        raise UsageError(f"a whole entry has no {error.args[0]}") from error
+    except (AttributeError, TypeError) as error:
+        raise UsageError(f"it is no whole entry: {error}") from error
+    check(recorded)
+    return Whole(recorded, additions, where)
+
+
+def _addition(line: Mapping[str, Any]) -> Addition:
+    left = dict(line)
+    text = _text(left.pop("text", ""))
+    addition, _ = read_addition(left)
+    return addition if not text else _with_text(addition, clean(text))
+
+
+def _with_text(addition: Addition, text: str) -> Addition:
+    return Addition(
+        kind=addition.kind,
+        at=addition.at,
+        known_at=addition.known_at,
+        outcome=addition.outcome,
+        text=text,
+        data=addition.data,
+    )
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"a text is a string, not {type(value).__name__}")
+    return value
+
+
+def check(recorded: Decision) -> None:
+    """See to it that a decision from elsewhere may stand in a log.
+
+    Raises:
+        UsageError: its id, ticker or agent can be none.
+    """
+    if not _ID.match(recorded.id):
+        raise UsageError(f"{recorded.id[:40]!r} is no id; it has 12 hex digits")
+    is_market = recorded.is_note and recorded.ticker == MARKET
+    if not is_market and check_ticker(recorded.ticker) != recorded.ticker:
+        raise UsageError(f"{recorded.ticker!r} is no ticker in upper case")
+    agent = recorded.agent
+    if len(agent) > _AGENT_LENGTH or not agent.isprintable() or "|" in agent:
+        raise UsageError(f"{agent[:60]!r} is no name of an agent")
+    if recorded.revision < 0 or (recorded.horizon is not None and recorded.horizon < 1):
+        raise UsageError("a revision is 0 or more, and a horizon 1 or more")
+    if not recorded.text and recorded.is_note:
+        raise UsageError("a note has no text")
+
+
+def check_known(whole: Whole, now: datetime) -> None:
+    """See to it that nothing in an entry is later than the clock.
+
+    Raises:
+        UsageError: something is.
+    """
+    instants = {
+        "decided": whole.recorded.decided_at,
+        "recorded": whole.recorded.recorded_at,
+    }
+    for what, instant in instants.items():
+        if instant and instant > now:
+            raise UsageError(f"it was {what} at {instant}, which is later than the clock")
+    for addition in whole.additions:
+        known_at = addition.outcome.known_at if addition.outcome else addition.at
+        if known_at and known_at > now:
+            raise UsageError(f"its {addition.kind} is of {known_at}, which is later than the clock")

@@ -1,0 +1,198 @@
+"""Where each block of a file is, and its head, found in one search over the bytes."""
+
+import os
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from tradmem.journal import files
+from tradmem.journal.format import check_encoding
+
+_BINARY = getattr(os, "O_BINARY", 0)
+_PIECE = 1 << 20  # bytes read at once; so much stays near the processor
+_NEWLINE = 10
+
+# The end of a block, and the tag and id of the next one where it is as we write it.
+_HEAD = (
+    rb"\s*(\[([0-9]{4}-[0-9]{2}-[0-9]{2} \| [A-Z0-9^*][A-Z0-9.&=_^-]*) \| [^\n]*\])\r?\n"
+    rb'<!-- tradmem: \{"v":1,"id":"([0-9a-f]{12})"'
+)
+_FIRST = re.compile(_HEAD)
+_DELIMITER = b"<!-- ENTRY_END -->"
+_NEXT = re.compile(_DELIMITER + rb"[ \t\r]*(?:\n|\Z)()(?:" + _HEAD + rb")?")
+
+# Parts of a tag.
+_DATE, TICKER_AT = slice(1, 11), len(b"[2026-01-05 | ")
+STATE, KNOWN = slice(-21, -11), slice(-11, -1)
+RESOLVED, _PENDING = b" resolved:", b" pending]"
+
+
+class Scanned(NamedTuple):
+    """What was found in the part of a file that had not been read before.
+
+    Attributes:
+        first: the number of its first block.
+        distinct: whether each of its blocks has a date and ticker of its own.
+    """
+
+    first: int
+    distinct: bool
+
+
+class Blocks:
+    """The blocks of one file, in order; a block is named by its number.
+
+    Attributes:
+        tags: of each block; empty where its head is not as we write it. It ends with
+            ``resolved:`` and a date if the entry teaches something since then, with ``pending``,
+            or is of no interest to recall and resolve.
+        ids: of each block's entry; empty where its head is not as we write it.
+        starts: where each block begins, in bytes; ``end`` is where the last one ends.
+        size: of the file, in bytes.
+        newline: the majority's style.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._clear()
+
+    def _clear(self) -> None:
+        self.tags: list[bytes] = []
+        self.ids: list[bytes] = []
+        self.starts: list[int] = []
+        self.end = 0
+        self.size = 0
+        self.newline = b"\n"
+        self._lines: tuple[int, ...] = ()  # CRLF and all of whole blocks, where any are CRLF
+
+    def scan(self, descriptor: int, size: int) -> Scanned:
+        """Take in the blocks from the last known end on, piece by piece."""
+        base, first = self.end, len(self.tags)
+        keys: set[bytes] = set()
+        has_cr, length = False, _PIECE
+        while True:
+            start = self.end
+            data = self._read(descriptor, start, min(length, size - start))
+            if start == 0:
+                check_encoding(data, str(self.path))
+            is_last = len(data) < length or start + len(data) >= size
+            self._take(data, keys, is_last=is_last)
+            has_cr = has_cr or b"\r" in data
+            if is_last:
+                break
+            length = _PIECE if self.end > start else 2 * length  # a block larger than a piece
+        if self._lines or has_cr:
+            self._find_newline(self._read(descriptor, base, size - base), base, descriptor)
+        return Scanned(first, distinct=len(keys) == len(self.tags) - first)
+
+    def _take(self, data: bytes, keys: set[bytes], *, is_last: bool) -> None:
+        """Note the whole blocks of a piece of the file, and their dates and tickers.
+
+        One search runs over all its bytes. This loop is what opening a large log costs.
+        """
+        tags, ids, starts, base = self.tags, self.ids, self.starts, self.end
+        # What the last delimiter ends or begins may go on in the next piece.
+        end = len(data) if is_last else data.rfind(b"\n" + _DELIMITER) + 1
+        opening = _FIRST.match(data)
+        start, (tag, key, name) = 0, opening.groups(b"") if opening else (b"", b"", b"")
+        for found in _NEXT.finditer(data, 0, end):
+            if (at := found.start()) and data[at - 1] != _NEWLINE:
+                continue
+            tags.append(tag)
+            ids.append(name)
+            keys.add(key)
+            starts.append(base + start)
+            start = found.end(1)
+            _, tag, key, name = found.groups(b"")
+        keys.discard(b"")
+        self.end = base + start
+
+    def _find_newline(self, data: bytes, base: int, descriptor: int) -> None:
+        crlf, lines = self._lines or (0, self._read(descriptor, 0, base).count(b"\n"))
+        end = self.end - base
+        crlf += data.count(b"\r\n", 0, end)
+        lines += data.count(b"\n", 0, end)
+        self._lines = (crlf, lines)
+        crlf, lines = crlf + data.count(b"\r\n", end), lines + data.count(b"\n", end)
+        self.newline = b"\r\n" if 2 * crlf > lines else b"\n"
+
+    # Heads
+
+    def known_of(self, number: int) -> bytes:
+        """Since when, as an ISO date, a block that may be recalled teaches what it does."""
+        return self.tags[number][KNOWN]
+
+    def date_of(self, number: int) -> bytes:
+        """The date of a block's entry, ISO; empty if it holds none."""
+        return self.tags[number][_DATE]
+
+    def ticker_of(self, number: int) -> bytes:
+        """The ticker of a block's entry; empty if it holds none."""
+        return self.tags[number][TICKER_AT:].split(b" |", 1)[0]
+
+    def is_known(self, number: int) -> bool:
+        """Whether a block may be recalled: its entry teaches something."""
+        return self.tags[number][STATE] == RESOLVED
+
+    def is_pending(self, number: int) -> bool:
+        """Whether a block's entry has no outcome, and waits for one."""
+        return self.tags[number].endswith(_PENDING)
+
+    # Bytes
+
+    def raw(self, descriptor: int, number: int) -> bytes:
+        """The bytes of a block."""
+        start = self.starts[number]
+        return self._read(descriptor, start, self._end_of(number) - start)
+
+    def content(self, descriptor: int) -> bytes:
+        """All bytes of the file."""
+        return self._read(descriptor, 0, self.size)
+
+    def tail(self, descriptor: int) -> bytes:
+        """The text after the last delimiter."""
+        return self._read(descriptor, self.end, self.size - self.end)
+
+    def _read(self, descriptor: int, start: int, length: int) -> bytes:
+        try:
+            return _pread(descriptor, start, length)
+        except OSError as error:
+            files.refuse("read", self.path, error)
+
+    def span(self, number: int) -> tuple[int, int]:
+        """Where a block begins and ends, in bytes."""
+        return self.starts[number], self._end_of(number)
+
+    def _end_of(self, number: int) -> int:
+        return self.starts[number + 1] if number + 1 < len(self.starts) else self.end
+
+
+def open_to_read(path: Path) -> int | None:
+    """A descriptor to read a file; None if there is none.
+
+    Raises:
+        LogError: it cannot be opened.
+    """
+    files.check_regular("read", path)
+    try:
+        return os.open(path, os.O_RDONLY | _BINARY)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        files.refuse("read", path, error)
+
+
+def _pread(descriptor: int, start: int, length: int) -> bytes:
+    """Bytes of a file, fewer only where it ends."""
+    if length <= 0:
+        return b""
+    if not hasattr(os, "pread"):  # Windows
+        os.lseek(descriptor, start, os.SEEK_SET)
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            return file.read(length)
+    data = os.pread(descriptor, length, start)
+    pieces, done = [data], len(data)
+    while pieces[-1] and done < length:  # Linux reads at most 2 GiB at once
+        pieces.append(os.pread(descriptor, length - done, start + done))
+        done += len(pieces[-1])
+    return b"".join(pieces) if len(pieces) > 1 else data
