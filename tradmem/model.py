@@ -81,6 +81,8 @@ class AssetClass(StrEnum):
     FUTURE = "future"
 
 
+_OPEN = (Status.PENDING, Status.UNRESOLVABLE)
+
 # Quotes that make BASE-QUOTE a crypto pair; a class share such as BRK-B has none of them.
 QUOTE_CURRENCIES = frozenset(
     {"USD", "EUR", "GBP", "JPY", "AUD", "CAD", "CHF", "CNY", "HKD", "INR", "KRW", "BRL"}
@@ -463,8 +465,7 @@ class Entry:
     @property
     def outcome(self) -> Outcome | None:
         """The outcome of the primary horizon."""
-        open_states = (Status.PENDING, Status.UNRESOLVABLE)
-        return self.outcomes[0] if self.outcomes and self.status not in open_states else None
+        return self.outcomes[0] if self.outcomes and self.status not in _OPEN else None
 
     @property
     def verdict(self) -> Verdict | None:
@@ -558,6 +559,16 @@ def fold(
     changed_at = recorded.known_at
     if as_of is not None and changed_at > as_of:
         return None
+    if not additions and recorded.valid_until is None:
+        return Entry(
+            recorded=recorded,
+            changed_at=changed_at,
+            status=Status.NOTE if recorded.is_note else Status.PENDING,
+            links=_words(recorded.extra.get("links")),
+            tags=_words(recorded.extra.get("tags")),
+            edited=edited,
+            archived=archived,
+        )
     dated = known(additions, recorded.horizon)
     if as_of is not None:
         dated = [(when, addition) for when, addition in dated if when is None or when <= as_of]
