@@ -14,7 +14,7 @@ from tradmem.errors import LogError
 from tradmem.journal.markdown import MarkdownJournal
 from tradmem.memory import Memory
 from tradmem.model import Status
-from tradmem.model_settings import VARIABLES
+from tradmem.variables import VARIABLES
 
 ROOT = Path(__file__).parents[1]
 APP = ROOT / "graph" / "agent.py"

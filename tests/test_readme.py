@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tradmem.model_settings import VARIABLES, ModelSettings
+from tradmem.model_settings import ModelSettings
+from tradmem.variables import VARIABLES
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
