@@ -25,6 +25,7 @@ from tradmem.filters import entry_test
 from tradmem.governance import Consolidation, Mandate, until
 from tradmem.history import Event, history
 from tradmem.journal.base import Journal, OnConflict, Stored
+from tradmem.journal.finding import Sought
 from tradmem.journal.ledger import RESERVED
 from tradmem.journal.queue import claimed
 from tradmem.journal.text import clean
@@ -50,7 +51,7 @@ from tradmem.model import (
 from tradmem.opening import open_journal
 from tradmem.resolving import Progress, ResolveReport, Run, filer_of
 from tradmem.rows import COLUMNS, as_row
-from tradmem.searching import Finder, accepting, search
+from tradmem.searching import Finder, find
 from tradmem.settings import Settings, check_horizon, default_cache
 from tradmem.stated import RATING, conflict, stated_horizon
 from tradmem.working import BATCH, LEASE, work
@@ -747,19 +748,15 @@ class Memory:
             UsageError: no such ticker or date, or a filter that cannot be.
         """
         now, test, query = self._now(), entry_test(where), check_text(query, "query")
-        found = search(
-            self.finder.index,
-            query,
+        sought = Sought(
+            query=query,
             as_of=None if as_of is None else as_instant(as_of, now),
-            limit=limit,
-            accepts=accepting(
-                ticker=_ticker(ticker),
-                since=None if since is None else parse_date(since),
-                until=None if until is None else parse_date(until),
-                archived=archived,
-            ),
-            passes=lambda entry: test(entry.by(now)),
+            ticker=_ticker(ticker),
+            since=None if since is None else parse_date(since),
+            until=None if until is None else parse_date(until),
+            archived=archived,
         )
+        found = find(self.finder, sought, limit=limit, passes=lambda e: test(e.by(now)))
         return [entry.by(now) for entry in found.entries]
 
     def track(

@@ -23,7 +23,7 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def tokens(folder):
     """Two callers of one tenant, one of another."""
-    (folder / "libraries.toml").write_text(LIBRARIES)
+    (folder / "tradmem.toml").write_text(LIBRARIES)
     return {
         "acme": make_token(folder, "desk-1", "acme", "us-tech", "macro"),
         "reader": make_token(folder, "desk-2", "acme", "us-tech", access="read"),
@@ -34,7 +34,7 @@ def tokens(folder):
 @pytest.fixture(scope="module")
 def server(folder, tokens):
     Memory.open(folder / "umbrella" / "private.md").note(SECRET, ticker="PFE")
-    with HttpServer(folder, "--libraries", "libraries.toml", "--tokens", "tokens.toml") as found:
+    with HttpServer(folder, "--tokens", "tokens.toml") as found:
         yield found
 
 
@@ -193,14 +193,14 @@ def test_a_request_beyond_the_limit_is_refused(server, tokens):
 
 
 def test_a_revoked_token_is_out_at_once_and_a_broken_file_lets_nobody_in(tmp_path):
-    (tmp_path / "libraries.toml").write_text(LIBRARIES)
+    (tmp_path / "tradmem.toml").write_text(LIBRARIES)
     first = make_token(tmp_path, "a", "acme", "macro")
     file = tmp_path / "tokens.toml"
     alone = file.read_text()
     second = make_token(tmp_path, "b", "acme", "macro")
     assert file.stat().st_mode & 0o077 == 0
     assert first not in file.read_text()
-    options = ("--libraries", "libraries.toml", "--tokens", "tokens.toml")
+    options = ("--tokens", "tokens.toml")
     with HttpServer(tmp_path, *options) as server:
         headers = {"Accept": "application/json, text/event-stream"}
         body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}

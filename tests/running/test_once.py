@@ -207,6 +207,16 @@ def test_a_fault_that_goes_on_is_given_up_after_the_retries(world):
     assert run(world, ["NVDA"], policy, options=RunOptions(retries=0)).tickers[0].tries == 1
 
 
+def test_in_an_outage_the_later_tickers_are_not_tried_again(world):
+    def fail(ticker, turn):
+        raise ModelError(FaultKind.UNREACHABLE, "nobody there")
+
+    policy, names = Deciding(fail), [f"T{n}" for n in range(9)]
+    options = RunOptions(pause=0.001, concurrency=1, retries=1)
+    assert fates(run(world, names, policy, options=options)) == ["failed"] * 9
+    assert [policy.asked[name] for name in names] == [2] * 5 + [1] * 4
+
+
 def test_prices_that_come_back_are_looked_at_anew(world):
     """A try after a fault of the prices must not find the fault in what was looked at before."""
     turns = []
@@ -419,14 +429,37 @@ def test_a_stop_during_a_pause_does_not_wait_for_its_end(world):
 # Graphs of others
 
 
-def test_a_graph_whose_agent_is_not_known_is_known_by_the_record_of_runs(world):
+def test_a_graph_is_known_by_the_name_under_which_its_node_records(world):
     policy = Deciding()
     graph = build_graph(world.memory, policy, agent="house")
     assert fates(run_once(world.memory, NAMES, graph=graph)) == ["decided"] * len(NAMES)
+    RunLog(world.journal.path).path.unlink()
     assert fates(run_once(world.memory, NAMES, graph=graph)) == ["decided before"] * len(NAMES)
     assert set(policy.asked.values()) == {1}
-    other = Graph("other", build_graph(world.memory, policy, agent="other"))
+    other = build_graph(world.memory, policy, agent="other")
     assert fates(run_once(world.memory, ["NVDA"], graph=other)) == ["decided"]
+
+
+def test_a_graph_that_tells_no_name_is_known_by_the_record_of_runs(world):
+    from langchain_core.runnables import RunnableLambda
+
+    asked = []
+
+    def decide(given):
+        asked.append(given["ticker"])
+        day, name = given["date"], given["ticker"]
+        text = f"**Rating**: Buy\n\nThe {len(asked)}th call."
+        world.memory.record(name, day, text, agent="somebody")
+        return {}
+
+    graph = Graph("theirs", RunnableLambda(decide))
+    assert graph.agent is None
+    world.memory.record("AMD", DAYS[START], "**Rating**: Sell", agent="a person")
+    report = run_once(world.memory, NAMES, graph=graph)
+    assert fates(report) == ["decided"] * len(NAMES)
+    assert [item.entry.agent for item in report.tickers] == ["somebody"] * len(NAMES)
+    assert fates(run_once(world.memory, NAMES, graph=graph)) == ["decided before"] * len(NAMES)
+    assert len(asked) == len(NAMES)
 
 
 def test_what_is_no_graph_is_refused(world):

@@ -11,7 +11,7 @@ import click
 
 from tradmem.cli import options
 from tradmem.cli.group import BUSY, DEBUG, DONE, FAILED
-from tradmem.cli.opening import now, open_memory
+from tradmem.cli.opening import configuration, now, open_memory
 from tradmem.cli.output import say
 from tradmem.cli.run_watch import watching
 from tradmem.errors import LogError, UsageError
@@ -109,9 +109,7 @@ def run(
     Exit status: 0 done, or nothing to do; 1 something failed, and what; 2 wrong use; 3
     another run is under way; 130 or 143 if it was told to stop.
     """
-    names = tickers_of(tickers, read_watchlist(watchlist) if watchlist else ())
-    if not names:
-        raise UsageError("name tickers to decide on, or a file of them with --watchlist")
+    names = _watchlist(tickers, watchlist)
     memory = open_memory(
         log, prices=prices, benchmark=benchmark, reflector=reflector, max_cost=max_cost
     )
@@ -141,6 +139,22 @@ def run(
     if report.left:
         _leave(memory, status)
     return status
+
+
+def _watchlist(tickers: tuple[str, ...], file: str | None) -> tuple[str, ...]:
+    """The tickers that are named and those in a file; without either, the settings'.
+
+    Raises:
+        UsageError: nobody names any.
+    """
+    names = tickers_of(tickers, read_watchlist(file) if file else ())
+    names = names or tickers_of(configuration().watchlist)
+    if not names:
+        raise UsageError(
+            "name tickers to decide on, a file of them with --watchlist, or a watchlist in "
+            "the settings"
+        )
+    return names
 
 
 def _check_demo() -> None:

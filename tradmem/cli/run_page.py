@@ -60,7 +60,8 @@ def digest(report: RunReport, room: int, *, in_full: bool) -> Iterator[str]:
 def headline(report: RunReport) -> str:
     """The whole run on one line."""
     if report.state is RunState.NOTHING:
-        return f"{minute(report.ended)}: nothing to do: {_why_nothing(report)}"
+        pending = f"; {len(report.pending)} pending" if report.pending else ""
+        return f"{minute(report.ended)}: nothing to do: {_why_nothing(report)}{pending}"
     counts = Counter(item.fate for item in report.tickers)
     parts = [f"{counts[fate]} {fate}" for fate in Fate if counts[fate]]
     if report.tickers and set(counts) <= {Fate.STANDING, Fate.CLOSED}:

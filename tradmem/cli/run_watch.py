@@ -82,7 +82,7 @@ class _Lines:
                 assert event.error
                 again = f"again in {event.pause:g} s"
                 say(f"{event.ticker}: {' '.join(str(event.error).split())}; {again}")
-            case EventKind.RESOLVED if event.resolved and not self._show:
+            case EventKind.RESOLVED if event.resolved and event.resolved.settled:
                 done = event.resolved
                 say(
                     f"resolved {len(done.settled)}, "

@@ -268,7 +268,7 @@ def _log(path: Path) -> Iterator[Whole | Taken]:
         raise UsageError(f"there is no file {path}")
     journal = MarkdownJournal(path)
     try:
-        entries, problems = journal.entries(), journal.problems()
+        entries, problems = list(journal.in_sequence()), journal.problems()
     except LogError as error:
         raise UsageError(str(error)) from error
     if not entries and is_page(text := path.read_text(encoding="utf-8", errors="replace")):

@@ -19,6 +19,7 @@ from typing import Any
 from tradmem.agent import build_graph
 from tradmem.errors import PriceError, UsageError
 from tradmem.memory import Memory
+from tradmem.nodes import RECORDS_AS
 from tradmem.policies import Policy
 from tradmem.running.counting import calls_counted
 
@@ -35,16 +36,22 @@ class Graph:
     Args:
         name: for messages and for the record of runs.
         compiled: LangGraph's.
-        agent: the name under which it records; None if that is not known.
+        is_own: whether its calls of models are counted without LangChain telling them.
+
+    Attributes:
+        agent: the name under which it records; None if its nodes do not tell.
     """
 
-    def __init__(self, name: str, compiled: Any, *, agent: str | None = None) -> None:
-        self.name, self.agent = name, agent
+    def __init__(self, name: str, compiled: Any, *, is_own: bool = False) -> None:
+        self.name, self._is_own = name, is_own
         self._compiled = compiled
         nodes = getattr(compiled, "nodes", None)
         nodes = nodes.values() if isinstance(nodes, Mapping) else ()
         bound: list[Any] = [getattr(node, "bound", None) for node in nodes]
         self._is_async = any(getattr(f, "afunc", None) and not f.func for f in bound)
+        funcs = (getattr(each, "func", None) for each in bound)
+        agents = {getattr(func, RECORDS_AS) for func in funcs if hasattr(func, RECORDS_AS)}
+        self.agent: str | None = agents.pop() if len(agents) == 1 else None
         self._tells_nodes = hasattr(compiled, "stream_mode")
 
     @property
@@ -70,7 +77,7 @@ class Graph:
             UsageError: the graph stopped to ask a person.
         """
         config: Any = {"configurable": {"thread_id": f"{ticker} {day}"}}
-        if self.agent is None:
+        if not self._is_own:
             config["callbacks"] = [calls_counted()]
         driven = self._drive(config, {"ticker": ticker, "date": day}, on_node, anew=anew)
         if self._is_async:
@@ -153,7 +160,7 @@ def own_graph(memory: Memory, decide: Policy | None = None) -> Graph:
     """
     from langgraph.checkpoint.memory import InMemorySaver  # noqa: PLC0415 - takes a second to load
 
-    return Graph(OWN, build_graph(memory, decide, InMemorySaver()), agent="")
+    return Graph(OWN, build_graph(memory, decide, InMemorySaver()), is_own=True)
 
 
 def find_graph(name: str | None, folder: Path) -> tuple[str, str] | None:

@@ -87,7 +87,7 @@ def _make_graph(memory: Memory, graph: Any) -> tuple[str, str | None, Callable[[
     if not hasattr(graph, "invoke"):
         raise UsageError(f"{type(graph).__name__} is no graph; hand in a compiled one")
     made = Graph(str(getattr(graph, "name", "") or "graph"), graph)
-    return made.name, None, lambda: made
+    return made.name, made.agent, lambda: made
 
 
 class _Run:
