@@ -12,7 +12,8 @@ from tradmem.journal.base import Stored, is_replaced, newest_revisions
 from tradmem.journal.passages import passage_of
 from tradmem.lessons.fulltext import Texts
 from tradmem.lessons.parts import PartName, Rank, Weighed
-from tradmem.lessons.recall import Recall, Shown, compose
+from tradmem.lessons.recall import Recall, compose
+from tradmem.lessons.wording import Shown
 from tradmem.lessons.words import terms_of
 from tradmem.model import MARKET, Entry, Status
 from tradmem.plugin import texts
