@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import date as Date  # noqa: N812 - as everywhere in this package
 from datetime import datetime
 
+from tradmem.arguments import check_text
 from tradmem.clock import format_instant, last_instant, parse_date, parse_instant, utc
 from tradmem.errors import UsageError
 from tradmem.journal.base import Journal
@@ -39,7 +40,8 @@ class Mandate:
     dry_run: bool = False
 
     def __post_init__(self) -> None:
-        if not self.reason.strip():
+        check_text(self.actor, "actor")
+        if not check_text(self.reason, "reason").strip():
             raise UsageError("there is no reason; say why, it is kept with the entry")
         if len(self.actor) > _NAME_LENGTH or not self.actor.isprintable():
             raise UsageError(
@@ -75,7 +77,9 @@ def until(valid_until: datetime | Date | str) -> datetime:
     if isinstance(valid_until, str):
         has_time = len(valid_until) > len("2026-01-05")
         valid_until = parse_instant(valid_until) if has_time else parse_date(valid_until)
-    return utc(valid_until) if isinstance(valid_until, datetime) else last_instant(valid_until)
+    if isinstance(valid_until, datetime):
+        return utc(valid_until)
+    return last_instant(parse_date(valid_until))
 
 
 def forget(journal: Journal, entry: Entry, mandate: Mandate) -> Entry:

@@ -15,6 +15,7 @@ from tradmem.cli.opening import exchanges_of, is_there, now, open_journal, open_
 from tradmem.cli.output import safe, say, width, write, write_json
 from tradmem.cli.words import bold, called, counted, dim, from_now
 from tradmem.clock import format_instant
+from tradmem.journal.markdown import MarkdownJournal
 from tradmem.lessons.exchanges import STUCK_AFTER
 from tradmem.memory import Memory
 from tradmem.model import Entry, Problem, Status, Verdict
@@ -177,6 +178,8 @@ def _name(entry: Entry) -> str:
 def _files(log: str) -> list[Path]:
     """The log and its archives, below the log's folder as it was given."""
     journal = open_journal(log)
+    if not isinstance(journal, MarkdownJournal):
+        return []
     here = journal.path.parent
     paths = (journal.path, *(here / path.parent.name / path.name for path in journal.archives()))
     return [path for path in paths if path.exists()]

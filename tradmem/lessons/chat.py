@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import Any
 
 from tradmem.errors import UsageError
+from tradmem.lessons.meter import current_meter
 from tradmem.lessons.reflect import Fault, FaultKind, Usage
 from tradmem.lessons.wire import Answer, Problem, problem, read_body
 from tradmem.model_settings import VARIABLES, ModelSettings
@@ -101,6 +102,8 @@ class Chat:
                 message = "not asked: the run was stopped"
                 return Fault(kind=FaultKind.NOT_ASKED, message=message, usage=Usage(calls=calls))
             calls += 1
+            if meter := current_meter():
+                meter.begin()
             answer = self._call(messages, mode, name, schema)
             if isinstance(answer, Answer):
                 self._mode = mode
@@ -180,6 +183,8 @@ class Chat:
     def _reply(self, answer: Answer, mode: Mode, seconds: float, calls: int) -> Reply:
         sent, got, cost = answer.prompt_tokens, answer.completion_tokens, answer.cost
         cost = self._cost(sent, got) if cost is None else cost
+        if meter := current_meter():
+            meter.answered(sent, got, cost)
         return Reply(
             text=answer.text,
             refusal=answer.refusal,

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 
+from tradmem.journal.ahead import ahead
 from tradmem.journal.base import Journal
 from tradmem.lessons.hits import line_of
 from tradmem.lessons.holdout import WITHHELD, Holdout
@@ -89,6 +90,7 @@ def recall(
         explain: whether to say of each memory why it is shown or not.
         holdout: which of those that would be shown are withheld; none by default.
     """
+    journal = ahead(journal, ticker, as_of, same=2 * same_ticker, others=cross_ticker)
     same, left_out = _same(journal, ticker, as_of, same_ticker)
     others = (
         journal.memories(as_of, not_ticker=ticker, distinct=True, lessons=True, limit=cross_ticker)
