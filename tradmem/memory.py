@@ -500,8 +500,10 @@ class Memory:
     ) -> tuple[Consolidation, ...]:
         """Let one note stand for lessons that say the same, or are about the same.
 
-        The note is worded from the facts, quotes what was said, and links its sources; they
-        stay as they are and are superseded by it, so that recall shows it instead of each.
+        The note tells the facts and links its sources. A model words what they have in common
+        where the reflector asks one, checked like a lesson; else, and where that fails, the
+        note quotes them. They stay as they are and are superseded by it, so that recall shows
+        it instead of each.
 
         Args:
             ticker: only this one's lessons; by default each ticker's for itself.
@@ -518,7 +520,15 @@ class Memory:
         """
         mandate = Mandate(at=self._now(), reason=reason, actor=actor, dry_run=dry_run)
         name = None if ticker is None else check_ticker(ticker)
-        return governance.consolidate(self.journal, mandate, ticker=name, tag=tag, least=least)
+        return governance.consolidate(
+            self.journal,
+            mandate,
+            ticker=name,
+            tag=tag,
+            least=least,
+            digester=getattr(self.reflector, "digester", None),
+            clock=self._now,
+        )
 
     # Resolving
 

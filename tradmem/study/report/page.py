@@ -86,9 +86,7 @@ def report_page(
         UsageError: an option cannot be, or the extra ``analysis`` is not installed.
         LogError: the log cannot be read.
     """
-    subject = subject_of(
-        memory, as_of, tickers=tickers, agents=agents, since=since, until=until
-    )
+    subject = subject_of(memory, as_of, tickers=tickers, agents=agents, since=since, until=until)
     return page_of(subject, title=title)
 
 
