@@ -52,3 +52,19 @@ def found(memory):
         return [str(finding) for finding in memory.audit()]
     except LogError:
         return []
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """A real PostgreSQL server, one for all tests of a process."""
+    from tests.postgres.server import TestServer
+
+    server = TestServer()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def postgres_log(postgres):
+    """The URL of a log of its own in PostgreSQL, made and empty."""
+    return postgres.new_log()

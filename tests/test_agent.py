@@ -11,6 +11,7 @@ from tradmem.clock import parse_instant
 from tradmem.errors import PriceError, TradmemError, UsageError
 from tradmem.journal.format import render
 from tradmem.model import Rating, Verdict
+from tradmem.nodes import resolve_node, resolved_before
 from tradmem.settings import Settings
 
 # A year's drift of the one well above, of the other well below the benchmark.
@@ -170,3 +171,30 @@ def test_a_benchmark_of_the_settings_counts_for_brief_and_outcome():
     world.go(WEEKS[2])
     graph.invoke({"ticker": "UP"})
     assert world.memory.get(state["entry_id"]).outcome.benchmark == "DOWN"
+
+
+@pytest.mark.parametrize("given", [{}, {"date": "2024-06-03"}, {"ticker": None}])
+def test_a_run_without_a_ticker_is_refused_in_one_line(given):
+    graph = build_graph(World(CLOSES).go(WEEKS[0]).memory, momentum_policy)
+    with pytest.raises(UsageError, match="the state has no 'ticker'; start the graph with one"):
+        graph.invoke(given)
+
+
+def test_what_was_resolved_before_a_run_is_handed_on_and_not_asked_again():
+    world = World(CLOSES).go(WEEKS[0])
+    graph = build_graph(world.memory, momentum_policy)
+    first = graph.invoke({"ticker": "UP"})["entry_id"]
+    world.go(WEEKS[2])
+    report = world.memory.resolve()
+
+    class Broken:
+        def fetch(self, spans):
+            raise AssertionError("asked again")
+
+    blind = World(CLOSES, world.journal, prices=Broken()).go(WEEKS[2])
+    with resolved_before(world.memory, report):
+        assert resolve_node(blind.memory)({}) == {"resolved": [first], "notices": []}
+        only = resolve_node(blind.memory, ticker="ticker")
+        assert only({"ticker": "amd"}) == {"resolved": [], "notices": []}
+        other = World(CLOSES).go(WEEKS[2])
+        assert resolve_node(other.memory)({})["resolved"] == []

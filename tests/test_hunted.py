@@ -187,8 +187,8 @@ def test_a_fence_mark_full_of_blanks_takes_no_time():
 
 
 def test_wrong_calls_are_told_in_one_line(tmp_path):
-    with pytest.raises(UsageError, match="databases"):
-        Memory.open("postgresql://user@127.0.0.1/db")
+    with pytest.raises(UsageError, match="mysql"):
+        Memory.open("mysql://user@127.0.0.1/db")
     with pytest.raises(UsageError, match="beyond"):
         Memory(RamJournal()).recall("NVDA", "0001-01-01T00:00:00+14:00")
     with pytest.raises(UsageError, match="no price source"):

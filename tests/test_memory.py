@@ -12,9 +12,11 @@ from tradmem import (
     LogBusy,
     MarkdownJournal,
     Memory,
+    PostgresJournal,
     RamJournal,
     Settings,
     Status,
+    TradmemError,
     UnknownEntry,
     UsageError,
 )
@@ -58,9 +60,13 @@ def two_weeks(nvda: float = 106.0) -> FramePrices:
     )
 
 
-@pytest.fixture(params=["markdown", "ram"])
+@pytest.fixture(params=["markdown", "ram", "postgres"])
 def journal(request, tmp_path):
-    return MarkdownJournal(tmp_path / "memory.md") if request.param == "markdown" else RamJournal()
+    if request.param == "postgres":
+        with PostgresJournal(request.getfixturevalue("postgres_log")) as found:
+            yield found
+        return
+    yield MarkdownJournal(tmp_path / "memory.md") if request.param == "markdown" else RamJournal()
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
@@ -447,3 +453,68 @@ def test_a_rating_that_its_text_contradicts_is_kept_with_what_the_text_says(tmp_
     assert (mended.rating, conflict(mended)) == ("Sell", "")
     agreeing = memory.record("AMD", "2026-01-05", "**Rating**: Sell", rating="sell")
     assert (agreeing.warnings, agreeing.entry.recorded.extra) == ((), {})
+
+
+@pytest.mark.parametrize("text", ["", " \n\t\n"])
+def test_a_decision_without_a_text_is_refused(tmp_path, text):
+    memory = Memory.open(tmp_path / "m.md")
+    with pytest.raises(UsageError, match="the text of a decision is empty"):
+        memory.record("NVDA", "2026-01-05", text, rating="Buy")
+    assert not (tmp_path / "m.md").exists()
+
+
+_WRONG = [5, 1.5, float("nan"), b"x", [5], object(), True]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda memory, bad: memory.recall(bad),
+        lambda memory, bad: memory.recall("NVDA", bad),
+        lambda memory, bad: memory.recall("NVDA", query=bad, rank="relevant"),
+        lambda memory, bad: memory.record(bad, "2026-01-05", "x"),
+        lambda memory, bad: memory.record("NVDA", bad, "x"),
+        lambda memory, bad: memory.record("NVDA", "2026-01-05", bad),
+        lambda memory, bad: memory.record("NVDA", "2026-01-05", "x", agent=bad),
+        lambda memory, bad: memory.record("NVDA", "2026-01-05", "x", decided_at=bad),
+        lambda memory, bad: memory.record("NVDA", "2026-01-05", "x", extra=bad),
+        lambda memory, bad: memory.note(bad),
+        lambda memory, bad: memory.note("x", valid_until=bad),
+        lambda memory, bad: memory.get(bad),
+        lambda memory, bad: memory.forget(bad, reason="x"),
+        lambda memory, bad: memory.entries(as_of=bad),
+        lambda memory, bad: memory.search(bad),
+        lambda memory, bad: memory.resolve(bad),
+        lambda memory, bad: memory.resolve(tickers=bad),
+        lambda memory, bad: memory.resolve(accept=bad),
+        lambda memory, bad: memory.track(tickers=bad),
+    ],
+)
+def test_an_argument_of_a_wrong_kind_is_refused_in_one_line(call):
+    for bad in _WRONG:
+        memory = Memory(RamJournal())
+        with pytest.raises(TradmemError) as raised:
+            call(memory, bad)
+        assert "\n" not in str(raised.value)
+        assert memory.entries() == []
+
+
+@pytest.mark.parametrize("wait", [float("nan"), float("inf"), -1, None, "5"])
+def test_a_wait_that_is_no_number_of_seconds_is_refused(wait):
+    with pytest.raises(UsageError, match=r"wait is .+; it is a number of seconds from 0 on"):
+        Memory(RamJournal()).resolve(wait=wait)
+
+
+def test_a_decision_that_saw_nothing_may_say_so_with_none():
+    memory = Memory(RamJournal())
+    done = memory.record("NVDA", "2026-01-05", "x", recalled=None, cited=None)
+    assert (done.entry.recalled, done.entry.cited) == ((), ())
+
+
+def test_a_clock_that_runs_stamps_a_decision_with_one_instant():
+    """Were it asked twice, a decision would be stored before it was made."""
+    times = (datetime(2026, 1, 5, 15, tzinfo=UTC) + timedelta(microseconds=n) for n in range(99))
+    memory = Memory(RamJournal(), clock=lambda: next(times))
+    entry = memory.record("NVDA", "2026-01-05", "Rating: Buy").entry
+    assert entry.decided_at == entry.recorded.recorded_at
+    assert memory.audit() == ()

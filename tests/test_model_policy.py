@@ -9,9 +9,11 @@ import pytest
 
 from tests.agent_world import World, random_closes
 from tradmem.agent import build_graph, default_policy, model_policy, momentum_policy
+from tradmem.clock import format_instant
 from tradmem.errors import ModelError, UsageError
+from tradmem.lessons.exchanges import Exchanges
 from tradmem.model import Rating
-from tradmem.model_settings import VARIABLES
+from tradmem.variables import VARIABLES
 
 CLOSES = random_closes(["NVDA", "AMD", "SPY"], 330)
 DAYS = list(CLOSES["NVDA"])
@@ -254,3 +256,25 @@ def test_a_key_in_the_environment_makes_a_model_decide(monkeypatch):
         build_graph(world.memory).invoke({"ticker": "NVDA"})
     assert server.keys == ["Bearer the-tradmem_api_key"]
     assert server.asked[0]["model"] == "m"
+
+
+def test_what_a_decision_was_asked_and_answered_is_kept_under_its_id(tmp_path):
+    world = World(CLOSES).go(DAYS[300])
+    exchanges = Exchanges(tmp_path / "exchanges.jsonl")
+    with Server("no JSON", SOUND, 401) as server:
+        policy = server.policy(exchanges=exchanges, clock=lambda: world.now)
+        graph = build_graph(world.memory, policy, agent="house")
+        entry_id = graph.invoke({"ticker": "NVDA"})["entry_id"]
+        with pytest.raises(ModelError):
+            graph.invoke({"ticker": "AMD"})
+    first, second = exchanges.of(entry_id)
+    assert [first["decision"], second["decision"]] == [False, True]
+    assert "no JSON object" in first["message"]
+    assert len(first["messages"]) + 2 == len(second["messages"])
+    assert json.loads(second["answer"]) == SOUND
+    assert second["at"] == format_instant(world.now)
+    failed = [r for r in exchanges.read() if r["entry"] != entry_id]
+    assert len(failed) == 1
+    assert "unauthorised" in failed[0]["message"]
+    assert exchanges.attempts() == {}
+    assert "test-key" not in exchanges.path.read_text()

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         UsageError,
     )
     from tradmem.journal.markdown import MarkdownJournal
+    from tradmem.journal.postgres.journal import PostgresJournal
     from tradmem.journal.ram import RamJournal
     from tradmem.lessons.openai import OpenAIReflector
     from tradmem.lessons.reflect import TemplateReflector
@@ -51,6 +52,7 @@ _HOMES = {
         "UnknownEntry UsageError"
     ),
     "journal.markdown": "MarkdownJournal",
+    "journal.postgres.journal": "PostgresJournal",
     "journal.ram": "RamJournal",
     "lessons.openai": "OpenAIReflector",
     "lessons.reflect": "TemplateReflector",
@@ -80,6 +82,7 @@ __all__ = [
     "ModelError",
     "OpenAIReflector",
     "Outcome",
+    "PostgresJournal",
     "PriceError",
     "Problem",
     "RamJournal",

@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NotRequired
 
 from tradmem.briefing import Brief, Move, brief
-from tradmem.clock import parse_instant
+from tradmem.clock import parse_instant, system_clock
 from tradmem.errors import UsageError
+from tradmem.lessons.exchanges import exchanges_beside
 from tradmem.lessons.hits import track_of
 from tradmem.memory import Memory
 from tradmem.model import check_ticker
@@ -24,6 +25,7 @@ from tradmem.nodes import (
     decision_date,
     recall_node,
     record_node,
+    required,
     resolve_node,
 )
 from tradmem.policies import Call, Policy, Situation, momentum_policy
@@ -127,7 +129,7 @@ def build_graph(
         "resolve": resolve_node(memory),
         "recall": recall_node(memory, agent=agent),
         "analyse": analyse_node(memory),
-        "decide": decide_node(memory, decide or default_policy()),
+        "decide": decide_node(memory, decide or default_policy(memory), agent=agent),
         "record": record_node(memory, agent=agent),
     }
     before = START
@@ -139,13 +141,21 @@ def build_graph(
     return graph.compile(checkpointer=checkpointer, name="tradmem")
 
 
-def default_policy() -> Policy:
+def default_policy(memory: Memory | None = None) -> Policy:
     """A language model where a key or a server for one is set, else :func:`momentum_policy`.
+
+    Args:
+        memory: beside whose log, if that is a file, is kept what a model is asked and
+            answers, by its clock.
 
     Raises:
         UsageError: one is set but no model is named, or a setting cannot be.
     """
-    return model_policy() if is_set_up() else momentum_policy
+    if not is_set_up():
+        return momentum_policy
+    path = getattr(memory.journal, "path", None) if memory else None
+    exchanges = exchanges_beside(path) if path else None
+    return model_policy(exchanges=exchanges, clock=memory.clock if memory else system_clock)
 
 
 def analyse_node(memory: Memory) -> Node:
@@ -153,9 +163,9 @@ def analyse_node(memory: Memory) -> Node:
 
     def analyse(state: State) -> dict[str, Any]:
         seen = brief(
-            check_ticker(state["ticker"]),
+            check_ticker(required(state, "ticker")),
             memory.prices,
-            parse_instant(state["as_of"]),
+            parse_instant(required(state, "as_of")),
             benchmarks=memory.settings.benchmark,
             aliases=memory.settings.aliases,
         )
@@ -164,11 +174,11 @@ def analyse_node(memory: Memory) -> Node:
     return analyse
 
 
-def decide_node(memory: Memory, policy: Policy) -> Node:
+def decide_node(memory: Memory, policy: Policy, *, agent: str = "") -> Node:
     """A node that puts the situation before a policy."""
 
     def decide(state: State) -> dict[str, Any]:
-        call = _as_call(policy(situation(memory, state)))
+        call = _as_call(policy(situation(memory, state, agent=agent)))
         rating = None if call.rating is None else str(call.rating)
         return {
             "decision": call.text,
@@ -180,19 +190,21 @@ def decide_node(memory: Memory, policy: Policy) -> Node:
     return decide
 
 
-def situation(memory: Memory, state: State) -> Situation:
+def situation(memory: Memory, state: State, *, agent: str = "") -> Situation:
     """What a policy gets to see, from a state that was recalled for and analysed."""
-    ticker, as_of = check_ticker(state["ticker"]), parse_instant(state["as_of"])
-    found = (memory.journal.get(name) for name in state["recalled"])
+    ticker, then = check_ticker(required(state, "ticker")), required(state, "as_of")
+    as_of = parse_instant(then)
+    found = (memory.journal.get(name) for name in required(state, "recalled"))
     return Situation(
         ticker=ticker,
-        date=decision_date(memory, ticker, state.get("date"), state["as_of"]),
+        date=decision_date(memory, ticker, state.get("date"), then),
         as_of=as_of,
         horizon=memory.settings.horizons[0],
-        brief=Brief.from_json(state["brief"]),
-        memory=state["past_context"],
-        memories=tuple(then for entry in found if entry and (then := entry.at(as_of))),
+        brief=Brief.from_json(required(state, "brief")),
+        memory=required(state, "past_context"),
+        memories=tuple(stood for entry in found if entry and (stood := entry.at(as_of))),
         track=track_of(memory.journal, ticker, as_of),
+        agent=agent,
     )
 
 

@@ -18,10 +18,12 @@ def utc(instant: datetime) -> datetime:
     """The same instant in UTC.
 
     Raises:
-        UsageError: the instant has no time zone.
+        UsageError: the instant has no time zone, or is none.
     """
-    if instant.tzinfo is UTC:
+    if getattr(instant, "tzinfo", None) is UTC:
         return instant
+    if not isinstance(instant, datetime):
+        raise UsageError(f"{instant!r} is no instant; use an aware datetime")
     if instant.utcoffset() is None:
         raise UsageError(f"{instant} has no time zone; write it with one, such as {instant}+00:00")
     try:
@@ -43,7 +45,7 @@ def parse_instant(text: str) -> datetime:
     """
     try:
         instant = datetime.fromisoformat(text)
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         raise UsageError(f"{text!r} is no instant; write it like 2026-01-05T15:04:05Z") from error
     return utc(instant)
 
@@ -86,5 +88,5 @@ def as_instant(as_of: AsOf, now: datetime) -> datetime:
         return now
     if isinstance(as_of, str):
         as_of = parse_date(as_of) if len(as_of) <= len("2026-01-05") else parse_instant(as_of)
-    asked = utc(as_of) if isinstance(as_of, datetime) else last_instant(as_of)
+    asked = utc(as_of) if isinstance(as_of, datetime) else last_instant(parse_date(as_of))
     return min(asked, now)

@@ -16,6 +16,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tradmem import governance
+from tradmem.arguments import check_list, check_seconds, check_text
 from tradmem.audit import Finding, audit
 from tradmem.clock import AsOf, Clock, as_instant, parse_date, parse_instant, system_clock, utc
 from tradmem.configuration import load
@@ -24,8 +25,9 @@ from tradmem.filters import entry_test
 from tradmem.governance import Consolidation, Mandate, until
 from tradmem.history import Event, history
 from tradmem.journal.base import Journal, OnConflict, Stored
+from tradmem.journal.finding import Sought
 from tradmem.journal.ledger import RESERVED
-from tradmem.journal.markdown import MarkdownJournal
+from tradmem.journal.queue import claimed
 from tradmem.journal.text import clean
 from tradmem.lessons.consolidate import LEAST
 from tradmem.lessons.filing import COMPARED
@@ -46,11 +48,13 @@ from tradmem.model import (
     entry_id,
     note_id,
 )
+from tradmem.opening import open_journal
 from tradmem.resolving import Progress, ResolveReport, Run, filer_of
 from tradmem.rows import COLUMNS, as_row
-from tradmem.searching import Finder, accepting, search
+from tradmem.searching import Finder, find
 from tradmem.settings import Settings, check_horizon, default_cache
 from tradmem.stated import RATING, conflict, stated_horizon
+from tradmem.working import BATCH, LEASE, work
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -131,8 +135,8 @@ class Memory:
         """The memory in a log, which the first write makes.
 
         Args:
-            log: a path; by default what ``TRADMEM_LOG`` or the settings file says, else
-                ``logs/memory.md``.
+            log: a path, or ``postgresql://host/database``; by default what ``TRADMEM_LOG``
+                or the settings file says, else ``logs/memory.md``.
             prices: see :class:`Memory`.
             reflector: see :class:`Memory`.
             settings: by default those of the settings file and the environment, see
@@ -151,11 +155,7 @@ class Memory:
         if not log or settings is None:
             said = load()
             log, settings = log or said.log, settings or said.settings
-        if "://" in os.fspath(log):
-            raise UsageError("a log is a file; databases cannot be opened yet")
-        journal = MarkdownJournal(
-            log, max_resolved=settings.max_resolved, horizons=settings.horizons
-        )
+        journal = open_journal(log, settings)
         clock = clock or system_clock
         return cls(journal, prices=prices, reflector=reflector, settings=settings, clock=clock)
 
@@ -222,6 +222,8 @@ class Memory:
         chosen = _choice(Rank, self.settings.rank if rank is None else rank, "rank")
         if rank is not None and chosen is Rank.RELEVANT and query is None:
             raise UsageError("rank='relevant' needs a query; hand in what the decision is about")
+        if query is not None:
+            check_text(query, "query")
         instant = self._decision_instant(ticker, as_of)[0]
         holdout = self._holdout(ticker, as_of, instant, _agent(agent))
         if chosen is Rank.RELEVANT:
@@ -282,14 +284,10 @@ class Memory:
             LogError: it could not be stored; nothing was written.
         """
         ticker, day, now = check_ticker(ticker), parse_date(date), self._now()
-        if not isinstance(text, str):
-            raise UsageError(f"the text of a decision is a string, not {type(text).__name__}")
-        instant, date_only = self._decision_instant(ticker, day)
-        if decided_at is not None:
-            given = parse_instant(decided_at) if isinstance(decided_at, str) else utc(decided_at)
-            if given > now:
-                raise UsageError(f"decided_at {given} is later than the clock, {now}")
-            instant, date_only = given, False
+        check_text(text, "the text of a decision")
+        if not text.strip():
+            raise UsageError("the text of a decision is empty; write what was decided, and why")
+        instant, date_only = self._instant(ticker, day, decided_at, now)
         said = _rating_of(text)
         rated = said if rating is None else _choice(Rating, rating, "rating")
         closes = self._entry_close(ticker, instant)
@@ -362,6 +360,7 @@ class Memory:
         """
         now = self._now()
         name = MARKET if ticker in (None, MARKET) else check_ticker(str(ticker))
+        check_text(text, "the text of a note")
         body = clean(text)
         if not text.strip():
             raise UsageError("the note is empty; write what to remember")
@@ -501,8 +500,10 @@ class Memory:
     ) -> tuple[Consolidation, ...]:
         """Let one note stand for lessons that say the same, or are about the same.
 
-        The note is worded from the facts, quotes what was said, and links its sources; they
-        stay as they are and are superseded by it, so that recall shows it instead of each.
+        The note tells the facts and links its sources. A model words what they have in common
+        where the reflector asks one, checked like a lesson; else, and where that fails, the
+        note quotes them. They stay as they are and are superseded by it, so that recall shows
+        it instead of each.
 
         Args:
             ticker: only this one's lessons; by default each ticker's for itself.
@@ -519,7 +520,15 @@ class Memory:
         """
         mandate = Mandate(at=self._now(), reason=reason, actor=actor, dry_run=dry_run)
         name = None if ticker is None else check_ticker(ticker)
-        return governance.consolidate(self.journal, mandate, ticker=name, tag=tag, least=least)
+        return governance.consolidate(
+            self.journal,
+            mandate,
+            ticker=name,
+            tag=tag,
+            least=least,
+            digester=getattr(self.reflector, "digester", None),
+            clock=self._now,
+        )
 
     # Resolving
 
@@ -558,19 +567,11 @@ class Memory:
         """
         started = self._now()
         instant = as_instant(as_of, started)
-        tickers = [tickers] if isinstance(tickers, str) else tickers
-        only = None if tickers is None else {check_ticker(ticker) for ticker in tickers}
-        accepted = {self._entry(name).id for name in accept}
-        run = Run(
-            journal=self.journal,
-            prices=lambda: self.prices,
-            reflector=self.reflector,
-            settings=self.settings,
-            now=self._now,
-            decided_at=self._decided_at,
-            started=started,
-            progress=progress or (lambda *_: None),
-        )
+        names = check_list(tickers, "tickers")
+        only = None if tickers is None else {check_ticker(ticker) for ticker in names}
+        accepted = {self._entry(name).id for name in check_list(accept, "accept")}
+        wait = check_seconds(wait, "wait")
+        run = self._run(started, progress)
 
         def wanted(entries: Iterable[Entry]) -> list[Entry]:
             return [
@@ -581,21 +582,82 @@ class Memory:
 
         with self.journal.resolving(wait):
             unfinished = wanted(self.journal.unfinished())
-            pending = [entry for entry in unfinished if entry.status is Status.PENDING]
             others = self.settings.horizons[1:]
-            asks = run.asks(
-                pending=pending,
-                lacking=wanted(self.journal.lacking(others)) if others else (),
-                again=wanted(self.journal.entries()) if retry_unresolvable or recheck else (),
-                accepted=accepted,
-                retry_unresolvable=retry_unresolvable,
-                recheck=recheck,
-            )
-            settled = {entry.id: entry for entry in run.settle(asks, instant)}
-            if reflect:
-                due = {e.id: e for e in unfinished if e.known_at and e.known_at <= instant}
-                run.reflect(list((due | settled).values()))
+            lacking = wanted(self.journal.lacking(others)) if others else []
+            again = wanted(self.journal.entries()) if retry_unresolvable or recheck else []
+            with claimed(self.journal, [*unfinished, *lacking, *again]) as claim:
+                mine = {entry.id: entry for entry in claim.entries}
+                run.add = claim.add
+                unfinished, lacking, again = (
+                    [mine[entry.id] for entry in entries if entry.id in mine]
+                    for entries in (unfinished, lacking, again)
+                )
+                asks = run.asks(
+                    pending=[entry for entry in unfinished if entry.status is Status.PENDING],
+                    lacking=lacking,
+                    again=again,
+                    accepted=accepted,
+                    retry_unresolvable=retry_unresolvable,
+                    recheck=recheck,
+                )
+                settled = {entry.id: entry for entry in run.settle(asks, instant)}
+                if reflect:
+                    due = {e.id: e for e in unfinished if e.known_at and e.known_at <= instant}
+                    run.reflect(list((due | settled).values()))
+                claim.later(run.later)
         return run.report()
+
+    def work(
+        self,
+        *,
+        tickers: Iterable[str] | None = None,
+        reflect: bool = True,
+        batch: int = BATCH,
+        lease: float = LEASE,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Iterator[ResolveReport]:
+        """Resolve what is due beside other workers, some entries at a time.
+
+        Each entry is claimed before anything is asked for it, so any number of workers on
+        any number of machines share the work. One that dies loses its claims after the
+        lease. What failed or waits is left for a while, and comes up again in later calls.
+
+        Args:
+            tickers: only these; all by default.
+            reflect: whether to have lessons written.
+            batch: entries that are claimed at a time.
+            lease: seconds after which the claims of a worker that died run out.
+            stop: asked before each batch; once it is true, no more are claimed.
+
+        Yields:
+            What was done with each batch, until nothing is due.
+
+        Raises:
+            UsageError: this memory's journal has no work queue; only a database has one.
+            LogError: the log cannot be read or written.
+        """
+        only = None if tickers is None else {check_ticker(ticker) for ticker in tickers}
+        return work(
+            self.journal,
+            lambda: self._run(self._now(), None),
+            tickers=only,
+            reflect=reflect,
+            batch=batch,
+            lease=lease,
+            stop=stop,
+        )
+
+    def _run(self, started: datetime, progress: Progress | None) -> Run:
+        return Run(
+            journal=self.journal,
+            prices=lambda: self.prices,
+            reflector=self.reflector,
+            settings=self.settings,
+            now=self._now,
+            decided_at=self._decided_at,
+            started=started,
+            progress=progress or (lambda *_: None),
+        )
 
     def due(self, entry: Entry) -> datetime | None:
         """When a pending decision's outcome is due, aware UTC; None if it waits for none."""
@@ -618,7 +680,7 @@ class Memory:
         Raises:
             UsageError: several ids begin so.
         """
-        entry = self.journal.get(entry_id)
+        entry = self.journal.get(check_text(entry_id, "the id of an entry"))
         if entry is None and len(entry_id) >= _SHORTEST_PREFIX:
             found = {e.id: e for e in self.journal.entries() if e.id.startswith(entry_id)}
             if len(found) > 1:
@@ -690,20 +752,16 @@ class Memory:
         Raises:
             UsageError: no such ticker or date, or a filter that cannot be.
         """
-        now, test = self._now(), entry_test(where)
-        found = search(
-            self.finder.index,
-            query,
+        now, test, query = self._now(), entry_test(where), check_text(query, "query")
+        sought = Sought(
+            query=query,
             as_of=None if as_of is None else as_instant(as_of, now),
-            limit=limit,
-            accepts=accepting(
-                ticker=_ticker(ticker),
-                since=None if since is None else parse_date(since),
-                until=None if until is None else parse_date(until),
-                archived=archived,
-            ),
-            passes=lambda entry: test(entry.by(now)),
+            ticker=_ticker(ticker),
+            since=None if since is None else parse_date(since),
+            until=None if until is None else parse_date(until),
+            archived=archived,
         )
+        found = find(self.finder, sought, limit=limit, passes=lambda e: test(e.by(now)))
         return [entry.by(now) for entry in found.entries]
 
     def track(
@@ -808,16 +866,18 @@ class Memory:
             raise UnknownEntry(f"no entry has the id {entry_id}{short}; `tradmem log` lists them")
         return entry
 
-    def _decision_instant(self, ticker: str, as_of: AsOf) -> tuple[datetime, bool]:
+    def _decision_instant(
+        self, ticker: str, as_of: AsOf, now: datetime | None = None
+    ) -> tuple[datetime, bool]:
         """What an instant or a bare date means for a decision, and whether only a date is known."""
-        now = self._now()
+        now = now or self._now()
         if isinstance(as_of, str):
             as_of = parse_instant(as_of) if "T" in as_of or ":" in as_of else parse_date(as_of)
         if as_of is None or isinstance(as_of, datetime):
             return as_instant(as_of, now), False
         from tradmem.market.calendars import decision_instant  # noqa: PLC0415 - loads calendars
 
-        return decision_instant(ticker, as_of, now, self.settings.aliases)
+        return decision_instant(ticker, parse_date(as_of), now, self.settings.aliases)
 
     def _holdout(self, ticker: str, as_of: AsOf, instant: datetime, agent: str) -> Holdout | None:
         """The lots of one decision; None where the settings have none drawn."""
@@ -840,6 +900,20 @@ class Memory:
             return lots(seen.ids, (entry.id for entry in seen.withheld), seen.holdout)
         share = 0.0 if withheld is None else self.settings.holdout
         return lots(seen, _ids(withheld or ()), share)
+
+    def _instant(
+        self, ticker: str, day: Date, decided_at: datetime | str | None, now: datetime
+    ) -> tuple[datetime, bool]:
+        """The instant of a decision of a date, and whether only the date is known."""
+        if decided_at is None:
+            return self._decision_instant(ticker, day, now)
+        from tradmem.market.calendars import refuse_future  # noqa: PLC0415 - loads calendars
+
+        refuse_future(ticker, day, now, self.settings.aliases)
+        given = parse_instant(decided_at) if isinstance(decided_at, str) else utc(decided_at)
+        if given > now:
+            raise UsageError(f"decided_at {given} is later than the clock, {now}")
+        return given, False
 
     def _entry_close(self, ticker: str, decided_at: datetime) -> datetime:
         """When the session at whose close a decision enters has closed."""
@@ -867,8 +941,8 @@ def _chosen(
     until: Date | str | None,
 ) -> Callable[[Entry], bool]:
     """Whether a decision is of some tickers, agents and dates; of all where none are named."""
-    tickers, agents = ([one] if isinstance(one, str) else one for one in (tickers, agents))
-    names, makers = {check_ticker(ticker) for ticker in tickers}, set(agents)
+    names = {check_ticker(ticker) for ticker in check_list(tickers, "tickers")}
+    makers = set(check_list(agents, "agents"))
     first = Date.min if since is None else parse_date(since)
     last = Date.max if until is None else parse_date(until)
     return lambda entry: (
@@ -883,6 +957,7 @@ def _ticker(name: str | None) -> str | None:
 
 
 def _agent(name: str) -> str:
+    check_text(name, "agent")
     if len(name) > _AGENT_LENGTH or not name.isprintable() or "|" in name:
         raise UsageError(
             f"{name[:60]!r} is no name of an agent; use up to {_AGENT_LENGTH} printable "
@@ -915,9 +990,13 @@ def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         UsageError: it is no JSON, or has a name that the ledger uses itself.
     """
+    if not isinstance(given, Mapping):
+        raise UsageError(f"extra is {str(given)[:60]!r}; hand in a mapping of JSON values")
     for name, value in given.items():
         if name in RESERVED:
             raise UsageError(f"extra cannot hold {name!r}, a name that every entry has itself")
+        if type(value) is str:
+            continue
         try:
             json.dumps({name: value}, allow_nan=False)
         except (TypeError, ValueError) as error:
@@ -931,14 +1010,18 @@ def _rating_of(text: str) -> Rating | None:
     return parse_rating(text)
 
 
-def _ids(names: Iterable[str]) -> tuple[str, ...]:
-    if isinstance(names, str):
-        raise UsageError(f"{names!r} is one string; hand in a list of ids")
+def _ids(names: Iterable[str] | None) -> tuple[str, ...]:
+    if names is None:
+        return ()
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise UsageError(f"{names!r} is no list of ids; hand in one")
     return tuple(dict.fromkeys(str(getattr(name, "id", name)) for name in names))
 
 
 def _choice(kind: type[_Choice], value: str, what: str) -> _Choice:
     """A member of a closed set, in any case."""
+    if isinstance(value, kind):
+        return value
     for member in kind:
         if str(value).lower() == member.value.lower():
             return member

@@ -4,14 +4,17 @@ The model is shown the brief and the recalled text; it never sees an id. Memorie
 small integers, which are mapped back to ids when it cites them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Unpack
 
+from tradmem.clock import Clock, system_clock
 from tradmem.errors import ModelError
 from tradmem.lessons.chat import Chat, Message, Reply
+from tradmem.lessons.exchanges import Exchanges
+from tradmem.lessons.keeping import keep
 from tradmem.lessons.prompt import answer_text, by_number, first_object
 from tradmem.lessons.reflect import Fault, FaultKind
-from tradmem.model import MARKET, Entry, Rating
+from tradmem.model import MARKET, Entry, Rating, entry_id
 from tradmem.model_settings import ModelOptions, ModelSettings, model_settings
 from tradmem.policies import Call, Policy, Situation
 from tradmem.rating.prose import stated_in_prose
@@ -44,6 +47,8 @@ def model_policy(
     settings: ModelSettings | None = None,
     *,
     options: Mapping[str, Any] | None = None,
+    exchanges: Exchanges | None = None,
+    clock: Clock = system_clock,
     **given: Unpack[ModelOptions],
 ) -> Policy:
     """A policy that puts the situation before a model, and asks once more if it has to.
@@ -56,30 +61,52 @@ def model_policy(
         settings: which model, where and how; by default what is ``given``, and for the
             rest what the environment says.
         options: further fields of the request, such as ``{"temperature": 0}``.
+        exchanges: where the raw exchanges are kept, under the id that the decision gets.
+        clock: stamps them.
         given: see :class:`tradmem.model_settings.ModelOptions`.
 
     Raises:
         UsageError: no model or no key is known, or a value cannot be.
+        PriceError: from the policy; no closes can be had now, and nobody is asked.
         ModelError: from the policy; the model gave no usable answer, and nothing is recorded.
     """
     chat = Chat(settings or model_settings(**given), options=options)
 
     def decide(situation: Situation) -> Call:
-        return _ask(chat, situation)
+        missing = situation.brief.error
+        if missing and situation.brief.last is None and missing.kind.passing:
+            raise missing
+        entry = entry_id(situation.date, situation.ticker, situation.agent)
+
+        def kept(messages: Sequence[Message], reply: Reply | Fault, found: Call | str) -> None:
+            fault = {} if isinstance(found, Call) else {"fault": "no decision", "message": found}
+            more = {"decision": isinstance(found, Call), **fault}
+            keep(exchanges, chat, messages, reply, entry=entry, at=clock(), more=more)
+
+        return _ask(chat, situation, kept)
 
     return decide
 
 
-def _ask(chat: Chat, situation: Situation) -> Call:
+_Kept = Callable[[Sequence[Message], Reply | Fault, Call | str], None]
+
+
+def _ask(chat: Chat, situation: Situation, kept: _Kept) -> Call:
     messages: list[Message] = [
         {"role": "system", "content": _INSTRUCTIONS},
         {"role": "user", "content": _question(situation)},
     ]
     fault, by, prose = "", _made_by(chat.settings), ""
     for _ in range(2):
-        reply = _answered(chat.ask(messages, name="decision", schema=_SCHEMA))
+        said = chat.ask(messages, name="decision", schema=_SCHEMA)
+        try:
+            reply = _answered(said)
+        except ModelError as error:
+            kept(messages, said, str(error))
+            raise
         text = reply.text or ""
         call = _read(text, situation.memories, by)
+        kept(list(messages), reply, call)
         if isinstance(call, Call):
             return call
         fault, prose = call, _as_prose(reply) or prose

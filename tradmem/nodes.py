@@ -11,13 +11,16 @@ here, ``recalled`` and ``as_of`` among them: by them the decision remembers what
 ``withheld`` what a hold-out kept from it.
 """
 
+import os
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import date as Date  # noqa: N812 - `date` is the name of a key here
 from typing import Any, Protocol
 
 from tradmem.clock import format_instant, parse_date, parse_instant
 from tradmem.errors import LogBusy, LogError, UsageError
-from tradmem.journal.base import OnConflict, Stored
+from tradmem.journal.base import Journal, OnConflict, Stored
 from tradmem.memory import Memory
 from tradmem.model import Entry, check_ticker
 from tradmem.resolving import ResolveReport
@@ -31,6 +34,42 @@ class Node(Protocol):
     def __call__(self, state: Any) -> dict[str, Any]:
         """Do the step; the state is a mapping of any kind."""
         ...
+
+
+RECORDS_AS = "records_as"  # the attribute by which a record node tells under which name it records
+_resolved: ContextVar[tuple[Journal, ResolveReport] | None] = ContextVar("resolved", default=None)
+
+
+@contextmanager
+def resolved_before(memory: Memory, report: ResolveReport) -> Iterator[None]:
+    """Within, a resolve node on this memory's log hands on what was resolved already.
+
+    So a run over many tickers resolves once: what failed is not asked again for each.
+
+    Args:
+        memory: that was resolved.
+        report: what came of it; whoever has it tells what a person should hear of.
+    """
+    before = _resolved.set((memory.journal, report))
+    try:
+        yield
+    finally:
+        _resolved.reset(before)
+
+
+def required(state: State, key: str) -> Any:
+    """What a state holds under a key that a node cannot do without.
+
+    Raises:
+        UsageError: it holds nothing there.
+    """
+    value = state.get(key)
+    if value is None:
+        raise UsageError(
+            f"the state has no {key!r}; start the graph with one, such as "
+            f'{{"ticker": "NVDA"}}, and let each node come after those that it needs'
+        )
+    return value
 
 
 _TOLD = ("failed", "suspect", "unresolvable")  # what a person should hear of
@@ -61,7 +100,11 @@ def resolve_node(
     """
 
     def resolve(state: State) -> dict[str, Any]:
-        only = None if ticker is None else [state[ticker]]
+        only = None if ticker is None else [check_ticker(required(state, ticker))]
+        if (before := _resolved.get()) and _is_same_log(before[0], memory.journal):
+            done = [item.entry for item in before[1].settled]
+            ids = [entry.id for entry in done if only is None or entry.ticker in only]
+            return {resolved: ids, notices: []}
         try:
             report = memory.resolve(tickers=only, wait=wait)
         except LogBusy as error:
@@ -108,7 +151,7 @@ def recall_node(
         given = state.get(date)
         about = None if query is None else state.get(query)
         day = parse_date(given) if given else None
-        seen = memory.recall(state[ticker], day, query=about, agent=agent)
+        seen = memory.recall(required(state, ticker), day, query=about, agent=agent)
         return {
             past_context: seen.text,
             recalled: list(seen.ids),
@@ -161,11 +204,11 @@ def record_node(
     """
 
     def record(state: State) -> dict[str, Any]:
-        name, instant = check_ticker(state[ticker]), state.get(as_of)
+        name, instant = check_ticker(required(state, ticker)), state.get(as_of)
         done = memory.record(
             name,
             decision_date(memory, name, state.get(date), instant),
-            state[decision],
+            required(state, decision),
             rating=state.get(rating),
             agent=agent,
             horizon=horizon,
@@ -187,6 +230,7 @@ def record_node(
         told += done.warnings
         return {entry_id: entry.id, status: done.status.value, notices: told}
 
+    setattr(record, RECORDS_AS, agent)
     return record
 
 
@@ -208,6 +252,14 @@ def decision_date(memory: Memory, ticker: str, given: Date | str | None, as_of: 
 
     now = parse_instant(as_of) if as_of else memory.clock()
     return today(ticker, now, memory.settings.aliases)
+
+
+def _is_same_log(one: Journal, other: Journal) -> bool:
+    """Whether two journals are one, or hold the same file."""
+    paths = [getattr(journal, "path", None) for journal in (one, other)]
+    if one is other or None in paths:
+        return one is other
+    return os.path.realpath(str(paths[0])) == os.path.realpath(str(paths[1]))
 
 
 def _told(report: ResolveReport) -> Iterator[str]:

@@ -13,9 +13,15 @@ _ESCAPES = str.maketrans(
 )
 
 
-def entry_page(entry: Entry, *, heading: str = "####") -> str:
-    """An entry as markdown: its heading, its figures, and what was said."""
-    return "\n".join(_lines(entry, heading)) + "\n"
+def entry_page(entry: Entry, *, heading: str = "####", anchor: bool = False) -> str:
+    """An entry as markdown: its heading, its figures, and what was said.
+
+    Args:
+        entry: what to show.
+        heading: the mark of its heading.
+        anchor: whether a note-taking tool may link to it by ``^`` and its id.
+    """
+    return "\n".join(_lines(entry, heading, f" ^{entry.id}" * anchor)) + "\n"
 
 
 def quoted(text: str) -> str:
@@ -29,12 +35,12 @@ def inline(text: str) -> str:
     return " ".join(text.split()).translate(_ESCAPES).replace("|", "\\|")
 
 
-def _lines(entry: Entry, heading: str) -> Iterator[str]:
+def _lines(entry: Entry, heading: str, anchor: str) -> Iterator[str]:
     note = entry.recorded.is_note
     called = "Note" if note else str(entry.rating or "Unrated")
     yield f"{heading} {entry.date} {inline(entry.ticker).replace('*', 'market')} {called}"
     yield ""
-    yield " · ".join(_facts(entry))
+    yield " · ".join(_facts(entry)) + anchor
     if entry.outcomes:
         yield ""
         yield from _outcomes(entry)

@@ -29,6 +29,7 @@ class Situation:
         memory: the recalled text, for a prompt; empty when there is nothing.
         memories: what it shows, in its order, each as it stood then.
         track: verdicts on all earlier decisions on the ticker.
+        agent: under whose name the decision is recorded.
     """
 
     ticker: str
@@ -39,6 +40,7 @@ class Situation:
     memory: str
     memories: tuple[Entry, ...]
     track: Track
+    agent: str = ""
 
 
 @dataclass(frozen=True, slots=True)

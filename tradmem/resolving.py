@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, fields, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from tradmem.errors import UnknownEntry
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from tradmem.market.question import Question, Unsettled
 
 _FLUSH_SECONDS = 2.0  # how much of a model's paid work a crash may cost
+_PATIENCE = timedelta(hours=6)  # with what only a person can mend
+_LOST = "another resolver took it over, since this one was silent for too long"
 Progress = Callable[[str, int, int], None]
 
 
@@ -110,6 +112,8 @@ class Run:
         now: the clock, for every stamp.
         decided_at: the instant of an entry of which only the date is known.
         started: the clock when the run began; what a person accepts is accepted then.
+        add: stores additions; the journal's own way by default.
+        later: by id, when asking again can help, of what was asked for in vain.
     """
 
     journal: Journal
@@ -120,6 +124,8 @@ class Run:
     decided_at: Callable[[Entry], datetime]
     started: datetime
     progress: Progress = lambda *_: None
+    add: Callable[[Sequence[tuple[str, Addition]]], list[Entry]] | None = None
+    later: dict[str, datetime] = field(default_factory=dict)
     found: dict[str, list[Resolution]] = field(default_factory=dict)
     usage: Usage = NO_USAGE
 
@@ -217,25 +223,31 @@ class Run:
         return list(due.values())
 
     def _add(self, additions: Sequence[tuple[Entry, Addition]]) -> list[tuple[Entry, Addition]]:
-        """Store additions, and give each with its entry as it is then.
+        """Store additions, and give each that was stored with its entry as it is then.
 
-        What a person has deleted since it was read is told, and keeps nothing of the rest back.
+        What a person has deleted since it was read, or another resolver has taken over, is
+        told, and keeps nothing of the rest back.
         """
-        left = list(additions)
+        add, left = self.add or self.journal.add, list(additions)
         while left:
             try:
-                self.journal.add([(entry.id, addition) for entry, addition in left])
+                add([(entry.id, addition) for entry, addition in left])
                 break
             except UnknownEntry:
                 there = [(entry, addition) for entry, addition in left if self._is_there(entry)]
                 if len(there) == len(left):
                     raise
                 left = there
-        stored = self.journal.get_all(entry.id for entry, _ in left)
-        for entry, _ in additions:
-            if entry.id not in stored:
+        now = self.journal.get_all(entry.id for entry, _ in left)
+        stored = []
+        for entry, addition in additions:
+            if entry.id not in now:
                 self._note("failed", entry, "it was taken out of the log meanwhile")
-        return [(stored[entry.id], addition) for entry, addition in left if entry.id in stored]
+            elif not _has(now[entry.id], addition):
+                self._note("failed", now[entry.id], _LOST)
+            else:
+                stored.append((now[entry.id], addition))
+        return stored
 
     def _is_there(self, entry: Entry) -> bool:
         return self.journal.get(entry.id) is not None
@@ -252,6 +264,8 @@ class Run:
 
     def _tell(self, ask: Ask, answer: "Unsettled") -> None:
         """Report why there is no outcome; a further horizon that is not due is no news."""
+        due = answer.due or self.started + _PATIENCE
+        self.later[ask.entry.id] = min(due, self.later.get(ask.entry.id, due))
         is_primary = ask.horizon == self.primary(ask.entry)
         if is_primary and not ask.recheck:
             self._note(answer.kind.value, ask.entry, answer.reason, answer.due)
@@ -328,6 +342,11 @@ def _addition(ask: Ask, answer: "Outcome | Unsettled", now: datetime) -> Additio
     return None
 
 
+def _has(entry: Entry, addition: Addition) -> bool:
+    """Whether an addition was stored, and not kept out by another resolver's claim."""
+    return any((a.kind, a.at) == (addition.kind, addition.at) for a in entry.additions)
+
+
 def _agree(standing: Outcome, fresh: Outcome) -> bool:
     """Whether two outcomes tell the same returns, to within a rounding."""
     if abs(standing.raw_return - fresh.raw_return) > CORRECTION:
@@ -341,6 +360,14 @@ def filer_of(journal: Journal, now: datetime, recent: int) -> Filer:
     """What new lessons are filed against; ``recent`` tells whether texts are compared."""
     newest = journal.memories(now, lessons=True, limit=COMPARED) if recent else []
     texts = ((entry.id, text) for entry in newest if (text := entry.reflection or entry.note))
+
+    def known(name: str) -> datetime | None:
+        entry = journal.get(name)
+        return entry.known_at if entry else None
+
     return Filer(
-        seen=journal.lessons(), tickers=journal.tickers(), recent=deque(texts, maxlen=COMPARED)
+        seen=journal.lessons(),
+        tickers=journal.tickers(),
+        recent=deque(texts, maxlen=COMPARED),
+        known=known,
     )

@@ -43,3 +43,17 @@ def _plain(value: Any) -> Any:
     if isinstance(value, date):
         return value.isoformat()
     return value
+
+
+# What a spreadsheet takes for the beginning of a formula, and the mark that keeps it from that.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
+
+
+def harmless(text: str) -> str:
+    """A text that no spreadsheet runs: an apostrophe stands before what it would run."""
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def as_it_was(text: str) -> str:
+    """A text as it was before :func:`harmless`."""
+    return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA) else text

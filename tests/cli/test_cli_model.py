@@ -171,7 +171,7 @@ def test_what_is_stuck_is_not_told_a_second_time_as_late(world, asking):
 
 def test_exchanges_that_cannot_be_read_are_one_line(world):
     due(world, "NVDA")
-    (world.log.parent / "exchanges.jsonl").mkdir()
+    (world.log.parent / "memory.md.exchanges.jsonl").mkdir()
     for words in (["status"], ["show", "last", "--exchange"]):
         result = world.run(*words)
         assert result.exit_code == 1
@@ -188,7 +188,7 @@ def test_the_raw_exchanges_of_an_entry_are_printed(world, asking):
     result = world.run("show", name, "--exchange")
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
-    path = world.log.parent / "exchanges.jsonl"
+    path = world.log.parent / "memory.md.exchanges.jsonl"
     assert lines[0] == f"2026-01-05 NVDA Buy  right  {name}  {path}"
     heads = [line for line in lines if line.startswith("2026-01-13 12:00 UTC")]
     assert len(heads) == 2
@@ -232,7 +232,7 @@ def test_what_a_model_said_cannot_drive_the_terminal_nor_break_the_page(world):
         {"entry": name, "at": "later", "messages": [{"role": "user"}, "x"], "tokens": "many"},
         {"entry": name, "refusal": "I cannot.", "fault": "refused", "message": "it refused"},
     ]
-    path = world.log.parent / "exchanges.jsonl"
+    path = world.log.parent / "memory.md.exchanges.jsonl"
     path.write_text("\n".join(json.dumps(record) for record in records))
     result = world.run("show", name, "--exchange")
     assert result.exit_code == 0, result.output

@@ -165,7 +165,7 @@ def test_a_model_that_fails_leaves_the_outcome_and_makes_the_exit_status_1(world
     assert result.exit_code == 1
     assert "1 settled (1 right), 1 failed" in sorted_counts(result.stdout)
     assert [entry.status for entry in world.memory.entries()] == [Status.SETTLED]
-    assert (world.log.parent / "exchanges.jsonl").exists()
+    assert (world.log.parent / "memory.md.exchanges.jsonl").exists()
     again = world.resolve("--reflector", "template")
     assert "1 lesson" in again.stdout
 

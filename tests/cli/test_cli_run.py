@@ -32,6 +32,7 @@ class State(TypedDict, total=False):
     status: str
 
 def decide(state):
+    print("noise")
     if state["ticker"] == "AAPL":
         raise RuntimeError("no view\\non apples")
     return {"decision": "Analysts say so.", "rating": "Underweight"}
@@ -96,6 +97,12 @@ def declare(world, place="./house.py:compiled", **more) -> None:
     (world.folder / "langgraph.json").write_text(json.dumps({"graphs": graphs, **more}))
 
 
+def rows(result, heading):
+    """The rows of a table of the digest, in words."""
+    lines = result.stdout.split(f"\n{heading}\n")[1].split("\n\n")[0].splitlines()
+    return [line.split() for line in lines[1:]]
+
+
 def run(world, *words, **options):
     return world.run("run", *words, "--prices", world.prices, **options)
 
@@ -111,33 +118,118 @@ def test_our_agent_settles_recalls_decides_and_records(world):
     old, new = world.memory.entries()
     assert (old.id, old.status) == (first, Status.RESOLVED)
     assert (new.ticker, str(new.date), new.recalled) == ("NVDA", "2026-01-13", (first,))
-    head, *text = result.stdout.splitlines()
-    assert head.split() == ["2026-01-13", "NVDA", str(new.rating or "Unrated"), "recorded", new.id]
-    assert new.decision.split("\n", maxsplit=1)[0] == text[0].strip()
-
-
-def test_several_tickers_are_a_line_each_and_a_second_start_does_nothing_twice(world):
-    assert [
-        line.split()[1:4:2] for line in run(world, "NVDA", "AAPL", "NVDA").stdout.splitlines()
-    ] == [
-        ["NVDA", "recorded"],
-        ["AAPL", "recorded"],
+    assert rows(result, "Decided") == [
+        ["2026-01-13", "NVDA", str(new.rating or "Unrated"), "recorded", new.id]
     ]
-    again = world.json("run", "NVDA", "AAPL", "--prices", world.prices)
-    assert [item["stored"] for item in again] == ["unchanged", "unchanged"]
-    assert len(world.memory.entries()) == 2
+    assert f"\n  {new.decision.splitlines()[0]}\n" in result.stdout
+    assert rows(result, "Resolved")[0][:4] == ["2026-01-05", "NVDA", "Buy", "right"]
+    assert "1 decided, 1 resolved (1 right), 1 lesson, 1 pending" in result.stdout
+
+
+def test_a_second_start_on_the_same_day_does_nothing_and_says_so(world):
+    first = run(world, "NVDA", "AAPL", "NVDA")
+    assert [row[1] for row in rows(first, "Decided")] == ["NVDA", "AAPL"]
+    before = world.log.read_bytes()
+    again = run(world, "NVDA", "AAPL")
+    assert again.exit_code == 0
+    assert "nothing to do: NVDA, AAPL decided already" in again.stdout
+    assert [row[3:5] for row in rows(again, "Decided")] == [["decided", "before"]] * 2
+    assert world.log.read_bytes() == before
+
+
+def test_events_are_one_object_a_line(world):
+    events = [json.loads(line) for line in run(world, "MSFT", "NVDA", "--json").stdout.splitlines()]
+    kinds = [event["event"] for event in events]
+    assert (kinds[0], kinds[-1]) == ("started", "ended")
+    assert [e["node"] for e in events if e.get("node") and e["ticker"] == "NVDA"] == [
+        "resolve", "recall", "analyse", "decide", "record",
+    ]  # fmt: skip
+    (entry,) = world.memory.entries()
+    told = {event["ticker"]: event for event in events if event["event"] == "ticker"}
+    assert (told["NVDA"]["id"], told["NVDA"]["decision"]) == (entry.id, entry.decision)
+    assert told["MSFT"]["error"].startswith("no prices for MSFT")
+    ended = events[-1]
+    assert (ended["state"], ended["calls"], ended["cost"]) == ("failed", 0, 0.0)
+    assert [item["outcome"] for item in ended["tickers"]] == ["failed", "decided"]
+    assert ended["failures"][0]["todo"].startswith("take a source that has it")
 
 
 def test_a_ticker_without_prices_fails_alone_and_stores_nothing(world):
     result = run(world, "MSFT", "NVDA")
     assert result.exit_code == 1
-    assert result.stderr == (
-        f"tradmem: MSFT: no prices for MSFT: not in this source ({world.prices})\n"
+    assert f"tradmem: MSFT: no prices for MSFT: not in this source ({world.prices})\n" in (
+        result.stderr
     )
+    assert "Failed\n  MSFT: no prices for MSFT" in result.stdout
     assert [entry.ticker for entry in world.memory.entries()] == ["NVDA"]
-    found = world.json("run", "MSFT", "NVDA", "--prices", world.prices)
-    assert found[0]["error"].startswith("no prices for MSFT")
-    assert found[1]["error"] is None
+
+
+def test_quiet_says_only_what_went_wrong(world):
+    result = run(world, "MSFT", "NVDA", "--quiet")
+    assert (result.exit_code, result.stdout) == (1, "")
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("tradmem: MSFT: no prices for MSFT")
+    assert "take the ticker off the watchlist" in line
+    assert run(world, "NVDA", "-q").output == ""
+
+
+def test_a_watchlist_is_a_file_of_tickers_and_adds_to_those_that_are_named(world):
+    path = world.folder / "tickers.txt"
+    path.write_text("# mine\nnvda, AAPL  # two\n\nSPY\n")
+    result = run(world, "AAPL", "--watchlist", path)
+    assert result.exit_code == 0
+    assert [row[1] for row in rows(result, "Decided")] == ["AAPL", "NVDA", "SPY"]
+    piped = run(world, "--watchlist", "-", input="SPY\n")
+    assert "nothing to do: SPY decided already" in piped.stdout
+
+
+def test_the_settings_name_the_watchlist_where_nothing_else_does(world):
+    (world.folder / "tradmem.toml").write_text('watchlist = ["NVDA", "SPY"]\n')
+    assert [row[1] for row in rows(run(world), "Decided")] == ["NVDA", "SPY"]
+    assert "nothing to do: SPY decided already" in run(world, "SPY").stdout
+
+
+def test_a_closed_exchange_is_left_out_where_that_is_asked_for(world):
+    """The third of January 2026 is a Saturday."""
+    world.now = MONDAY - timedelta(days=2)
+    result = run(world, "NVDA", "AAPL", "--skip-closed")
+    assert result.exit_code == 0
+    assert "nothing to do: NVDA, AAPL without a session on 2026-01-03" in result.stdout
+    assert not world.log.exists()
+    assert run(world, "NVDA").exit_code == 0
+    assert str(world.memory.entries()[0].date) == "2026-01-03"
+
+
+def test_another_run_under_way_is_waited_for_or_left(world):
+    from tradmem.running.record import RunLog
+
+    world.log.parent.mkdir()
+    with RunLog(world.log).lock.held(0):
+        result = run(world, "NVDA", "--no-wait")
+        assert result.exit_code == 3
+        assert "another run over" in one_line(result)
+        waited = run(world, "NVDA", "--wait", "0.2")
+        assert waited.exit_code == 3
+        assert "waiting 0.2 s for it at most" in waited.stderr
+    assert not world.log.exists()
+    assert run(world, "NVDA", "--no-wait").exit_code == 0
+
+
+def test_what_comes_due_between_two_starts_is_resolved_by_the_second(world):
+    world.record("NVDA")
+    world.now = SETTLED - timedelta(hours=24)  # the exit session has not closed yet
+    run(world, "AAPL")
+    world.now += timedelta(hours=11)
+    result = run(world, "AAPL", "--date", "2026-01-12")
+    assert (
+        "nothing to decide: AAPL decided already, 1 resolved (1 right), 1 lesson" in result.stdout
+    )
+
+
+def test_the_demos_prices_need_a_day_that_they_have(world):
+    result = world.run("run", "AAPL", "--prices", "demo")
+    assert result.exit_code == 2
+    assert "the demo's prices end on 2022-12-28; name a day with --date" in one_line(result)
 
 
 def test_a_date_decides_for_that_day(world):
@@ -168,7 +260,11 @@ def test_the_demos_prices_come_with_their_own_benchmark(world):
         (["NVDA", "--graph", "./nowhere.py:graph"], "there is no file"),
         (["NVDA", "--graph", "json:nowhere"], "has no attribute 'nowhere'"),
         (["NVDA", "--graph", "json:decoder"], "is no graph but module"),
-        ([], "missing argument 'TICKER...'"),
+        ([], "name tickers to decide on, a file of them"),
+        (["--watchlist", "gone.txt"], "cannot read the watchlist gone.txt: no such file"),
+        (["NVDA", "--wait", "nan"], "'nan' is no number from 0 on"),
+        (["NVDA", "--concurrency", "0"], "0 is not in the range"),
+        (["NVDA", "--max-cost", "inf"], "'inf' is no number from 0 on"),
     ],
 )
 def test_what_cannot_be_is_refused_before_anything_is_written(world, words, said):
@@ -191,7 +287,7 @@ def test_the_graph_that_langgraph_json_declares_decides(world, name):
     old, new = world.memory.entries()
     assert old.outcome.source == world.prices.name  # it works with what the options say
     assert (new.rating, new.agent, new.recalled) == ("Underweight", "house", (old.id,))
-    assert result.stdout.split()[:5] == ["2026-01-13", "NVDA", "Underweight", "recorded", new.id]
+    assert rows(result, "Decided") == [["2026-01-13", "NVDA", "Underweight", "recorded", new.id]]
     assert "the graph agent decides (./house.py:" in result.stderr
 
 
@@ -208,16 +304,24 @@ def test_a_failure_in_a_node_stays_with_its_ticker(world):
     assert result.exit_code == 1
     assert "tradmem: AAPL: RuntimeError: no view on apples; --debug shows where\n" in result.stderr
     assert [entry.ticker for entry in world.memory.entries()] == ["NVDA"]
-    assert "Traceback" in run(world, "AAPL", "--debug").stderr
+    assert "in decide" in run(world, "AAPL", "--debug").stderr
 
 
 def test_a_graph_that_stores_nothing_is_told_so(world):
     declare(world, "./house.py:silent")
     result = run(world, "NVDA")
     assert result.exit_code == 0
-    assert "NVDA  Underweight  not stored" in result.stdout
+    assert rows(result, "Decided") == [["2026-01-05", "NVDA", "Underweight", "not", "stored"]]
     assert "the graph stored no decision" in result.stderr
     assert world.memory.entries() == []
+
+
+def test_what_a_graph_prints_is_neither_digest_nor_event(world):
+    declare(world)
+    result = run(world, "NVDA")
+    assert ("noise" in result.stdout, "noise" in result.stderr) == (False, True)
+    for line in run(world, "SPY", "--json").stdout.splitlines():
+        json.loads(line)
 
 
 def test_one_of_several_graphs_has_to_be_named(world):

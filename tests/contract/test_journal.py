@@ -19,6 +19,7 @@ from tradmem import (
     ConflictError,
     LogBusy,
     MarkdownJournal,
+    PostgresJournal,
     RamJournal,
     Rating,
     Status,
@@ -30,12 +31,17 @@ from tradmem.journal.text import clean
 FAR = datetime(2030, 1, 1, tzinfo=UTC)
 
 
-@pytest.fixture(params=["markdown", "rotating", "ram"])
+@pytest.fixture(params=["markdown", "rotating", "ram", "postgres"])
 def journal(request, tmp_path):
+    if request.param == "postgres":
+        with PostgresJournal(request.getfixturevalue("postgres_log")) as found:
+            yield found
+        return
     if request.param == "ram":
-        return RamJournal()
+        yield RamJournal()
+        return
     limit = 2 if request.param == "rotating" else None
-    return MarkdownJournal(tmp_path / "memory.md", max_resolved=limit)
+    yield MarkdownJournal(tmp_path / "memory.md", max_resolved=limit)
 
 
 def verdicts(journal, ticker, as_of):

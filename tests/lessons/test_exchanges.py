@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from tradmem.lessons.exchanges import Exchanges
+from tradmem.lessons.exchanges import Exchanges, exchanges_beside
 
 
 @pytest.fixture
@@ -111,3 +111,47 @@ def test_several_writers_keep_to_the_limit(tmp_path):
     kept = [record["n"] for record in one.read()]
     assert kept == list(range(60 - len(kept), 60))
     assert len(path.read_text().splitlines()) <= 20
+
+
+def test_two_logs_in_one_folder_share_no_exchanges(tmp_path):
+    """The same decision in both has the same id, and its attempts are not added up."""
+    one, two = (exchanges_beside(tmp_path / name) for name in ("memory.md", "memory.txt"))
+    one.add(vain("a"))
+    two.add({"entry": "a", "n": 1})
+    assert (one.attempts(), two.attempts()) == ({"a": 1}, {})
+    assert one.path == tmp_path / "memory.md.exchanges.jsonl"
+
+
+def test_a_link_to_a_log_has_the_logs_own_exchanges(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    real, link = tmp_path / "elsewhere" / "memory.md", tmp_path / "link.md"
+    real.touch()
+    link.symlink_to(real)
+    exchanges_beside(link).add(vain("a"))
+    assert exchanges_beside(real).attempts() == {"a": 1}
+
+
+def test_what_a_folder_once_shared_is_still_read_and_no_longer_written(tmp_path):
+    shared = Exchanges(tmp_path / "exchanges.jsonl")
+    for entry in ("a", "a", "b"):
+        shared.add(vain(entry))
+    before = shared.path.read_bytes()
+    exchanges = exchanges_beside(tmp_path / "memory.md")
+    assert exchanges.attempts() == {"a": 2, "b": 1}
+    exchanges.add(vain("a"))
+    exchanges.release("b")
+    assert exchanges.attempts() == {"a": 3}
+    assert len(exchanges.of("a")) == 3
+    assert shared.path.read_bytes() == before
+
+
+def test_what_was_counted_before_the_file_rolled_over_is_counted_once(tmp_path):
+    shared = Exchanges(tmp_path / "exchanges.jsonl")
+    for entry in ("a", "a", "b"):
+        shared.add(vain(entry))
+    exchanges = Exchanges(tmp_path / "own.jsonl", keep=10, older=shared.path)
+    exchanges.add(vain("a"))
+    exchanges.add({"entry": "b", "lesson": True})
+    for n in range(40):
+        exchanges.add({"entry": "c", "n": n})
+    assert exchanges.attempts() == {"a": 3}

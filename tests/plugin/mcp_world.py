@@ -52,7 +52,9 @@ class HttpServer:
         )
         line = self.process.stderr.readline()
         found = re.search(r"listening on (http://\S+)", line)
-        assert found, line + self.process.stderr.read()
+        if not found:
+            line += self.process.communicate(timeout=30)[1]
+            raise AssertionError(line)
         self.url = found[1]
 
     def __enter__(self):
@@ -80,9 +82,9 @@ def text(result):
 def make_token(folder, caller, tenant, *libraries, access="add"):
     """A token from the command line, as an operator makes one."""
     names = [option for name in libraries for option in ("--library", name)]
+    options = ["--tokens", "tokens.toml", "--caller", caller, "--tenant", tenant, *names]
     done = subprocess.run(
-        [*COMMAND, "token", "--tokens", "tokens.toml", "--caller", caller, "--tenant", tenant]
-        + [*names, "--access", access],
+        [*COMMAND, "token", *options, "--access", access],
         cwd=folder,
         env=ENV,
         capture_output=True,

@@ -123,14 +123,14 @@ def test_identity_and_time_in_the_arguments_change_nothing():
     assert answer.startswith("Nothing is found")
 
 
-def test_the_same_again_is_known_already_and_a_later_echo_names_the_first():
+def test_the_same_again_is_known_already_and_an_echo_is_filed_under_the_first():
     world = World()
     add = tools(world)["add_memory"]
-    first = add({"content": "Guides low.", "ticker": "NVDA"})
+    first = add({"content": "Guides low.", "ticker": "NVDA"}).split()[2]
     assert add({"content": "Guides low.", "ticker": "NVDA"}).startswith("This is known already")
-    name = first.split()[2]
-    echo = add({"content": "guides  LOW.", "ticker": "NVDA"})
-    assert echo.endswith(f"It says the same as {name}.")
+    add({"content": "guides  LOW.", "ticker": "NVDA"})
+    echo = world.memory.entries()[-1]
+    assert echo.recorded.extra["same_as"] == first
     assert len(world.memory.entries()) == 2
 
 

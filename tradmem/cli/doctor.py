@@ -18,6 +18,7 @@ from tradmem.cli.settings import shown, told
 from tradmem.cli.words import bold, counted
 from tradmem.errors import PriceError, PriceFault, TradmemError
 from tradmem.model_settings import is_set_up, model_settings
+from tradmem.opening import is_database
 
 # One listed in New York, one in Tokyo, and one that trades every day.
 SYMBOLS = ("SPY", "7203.T", "BTC-USD")
@@ -88,14 +89,15 @@ def _prices(log: str, name: str) -> Iterator[Finding]:
 
     try:
         source = open_memory(log, prices=name).prices
+        source = getattr(source, "source", source)  # what is kept would say nothing of the network
+        owned = getattr(source, "tickers", ())
     except TradmemError as error:
         yield Finding(about="Prices", good=False, said=str(error))
         return
-    source = getattr(source, "source", source)  # what is kept would say nothing of the network
     today = now().date()
     span = Span(today - timedelta(days=_DAYS), today)
     symbols: tuple[str, ...] = SYMBOLS
-    if owned := getattr(source, "tickers", ()):  # a file knows its own, of any time
+    if owned:  # a file knows its own, of any time
         symbols, span = tuple(owned[: len(SYMBOLS)]), Span(date.min, today)
     for symbol in symbols:
         start = time.perf_counter()
@@ -115,6 +117,9 @@ def _prices(log: str, name: str) -> Iterator[Finding]:
 
 
 def _log(log: str) -> Iterator[Finding]:
+    if is_database(log):
+        yield from _database(log)
+        return
     path = Path(os.path.realpath(log))
     place = path if path.exists() else next(p for p in path.parents if p.exists())
     writable = os.access(place, os.W_OK) and not path.is_dir()
@@ -137,6 +142,17 @@ def _log(log: str) -> Iterator[Finding]:
     if problems:
         said += f", {counted(len(problems), 'problem')}; `tradmem check` tells"
     yield Finding(about=f"Log: {log}", good=not problems, said=said)
+
+
+def _database(log: str) -> Iterator[Finding]:
+    try:
+        journal = open_journal(log)
+        found = journal.latest(1)
+    except TradmemError as error:
+        yield Finding(about="Log in PostgreSQL", good=False, said=str(error))
+        return
+    said = f"answers, newest entry of {found[0].date}" if found else "answers, without an entry yet"
+    yield Finding(about=f"Log: {getattr(journal, 'name', 'PostgreSQL')}", good=True, said=said)
 
 
 def _model(reflector: str) -> Iterator[Finding]:

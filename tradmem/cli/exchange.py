@@ -52,8 +52,9 @@ def _head(record: Mapping[str, Any]) -> str:
         dollars(cost) if cost is not None else "",
         f"{seconds:.1f} s" if seconds is not None else "",
     ]
-    became = "lesson" if record.get("lesson") else str(record.get("fault") or "no lesson")
-    colour = {"fg": "green"} if record.get("lesson") else {"fg": "yellow"}
+    came = next((name for name in ("lesson", "decision") if record.get(name)), "")
+    became = came or str(record.get("fault") or "no lesson")
+    colour = {"fg": "green"} if came else {"fg": "yellow"}
     cells: list[Cell | str] = [
         bold(minute(at) if at else "undated"),
         one_line(", ".join(part for part in told if part)),

@@ -4,9 +4,11 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
+from keyword import iskeyword
 from typing import Any, NamedTuple, NoReturn
 
 import click
+from click.shell_completion import CompletionItem
 
 from tradmem.cli.output import fit_streams, say
 from tradmem.errors import LogBusy, TradmemError, UsageError
@@ -20,7 +22,8 @@ class Lazy(NamedTuple):
     """A command that is not loaded yet.
 
     Attributes:
-        module: below ``tradmem.cli``; the command is its attribute of the command's name.
+        module: below ``tradmem.cli``; the command is its attribute of the command's name,
+            with ``_`` behind a word of Python's own.
         help: the first sentence of the command's help.
         section: under which heading it is listed.
     """
@@ -64,7 +67,7 @@ class Group(click.Group):
         if cmd_name not in self.lazy:
             return None
         module = import_module(f"tradmem.cli.{self.lazy[cmd_name].module}")
-        command: click.Command = getattr(module, cmd_name)
+        command: click.Command = getattr(module, cmd_name + "_" * iskeyword(cmd_name))
         _take_debug(command)
         return command
 
@@ -74,6 +77,15 @@ class Group(click.Group):
             rows = [(name, c.help) for name, c in self.lazy.items() if c.section == section]
             with formatter.section(section):
                 formatter.write_dl(rows, col_max=12)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """What may follow, without loading any command."""
+        names = [
+            CompletionItem(name, help=command.help)
+            for name, command in self.lazy.items()
+            if name.startswith(incomplete)
+        ]
+        return names + click.Command.shell_complete(self, ctx, incomplete)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; a reader who has seen enough of its output is no failure."""

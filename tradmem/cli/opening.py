@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tradmem import opening
 from tradmem.cli.output import say
 from tradmem.clock import Clock, system_clock, utc
 from tradmem.configuration import NO_BENCHMARK, Configuration, load
 from tradmem.errors import PriceError, PriceFault, UsageError
+from tradmem.journal.base import Journal
 from tradmem.journal.markdown import MarkdownJournal
-from tradmem.settings import DEFAULT_LOG
+from tradmem.settings_file import DEFAULT_LOG
 
 if TYPE_CHECKING:
     from tradmem.lessons.exchanges import Exchanges
@@ -49,18 +51,25 @@ def configuration() -> Configuration:
     return found
 
 
-def open_journal(log: str) -> MarkdownJournal:
-    """The journal in a log, to read.
+def open_journal(log: str) -> Journal:
+    """The journal in a log, to read."""
+    return opening.open_journal(log or DEFAULT_LOG, configuration().settings)
+
+
+def open_file(log: str, what: str) -> MarkdownJournal:
+    """The journal in a log that has to be a file.
+
+    Args:
+        log: its name.
+        what: what is done with it, in words.
 
     Raises:
         UsageError: it names a database.
     """
-    if "://" in log:
-        raise UsageError("a log is a file; databases cannot be opened yet")
-    settings = configuration().settings
-    return MarkdownJournal(
-        log or DEFAULT_LOG, max_resolved=settings.max_resolved, horizons=settings.horizons
-    )
+    journal = open_journal(log)
+    if not isinstance(journal, MarkdownJournal):
+        raise UsageError(f"only a file {what}; `tradmem export` makes one of a database")
+    return journal
 
 
 def open_memory(
@@ -157,9 +166,9 @@ def open_reflector(
 
 def exchanges_of(log: str) -> "Exchanges":
     """The raw exchanges with a model about the entries of a log, in a file beside it."""
-    from tradmem.lessons.exchanges import Exchanges
+    from tradmem.lessons.exchanges import exchanges_beside
 
-    return Exchanges(Path(log or DEFAULT_LOG).with_name("exchanges.jsonl"))
+    return exchanges_beside(DEFAULT_LOG if opening.is_database(log) else log or DEFAULT_LOG)
 
 
 class Closed:
@@ -172,6 +181,7 @@ class Closed:
     def __init__(self, source: "PriceSource", name: str) -> None:
         self._source = source
         self._name = name
+        self._told: set[str] = set()
 
     @property
     def tickers(self) -> tuple[str, ...]:
@@ -180,6 +190,10 @@ class Closed:
 
     def fetch(self, spans: "Mapping[str, Span]") -> "dict[str, Bars | PriceError]":
         """See :class:`tradmem.market.prices.PriceSource`."""
+        for notice in getattr(self._source, "notices", ()):
+            if notice not in self._told:
+                self._told.add(notice)
+                say(notice)
         return {
             ticker: PriceError(PriceFault.NOT_HELD, ticker, self._name)
             if isinstance(found, PriceError) and found.kind is PriceFault.UNKNOWN_SYMBOL
@@ -196,6 +210,13 @@ def _benchmark(name: str) -> str | Mapping[str, str | None]:
     return check_ticker(name)
 
 
+def is_same(log: str, path: Path) -> bool:
+    """Whether a path is that of a log."""
+    if opening.is_database(log) or not path.exists():
+        return False
+    return Path(log or DEFAULT_LOG).exists() and path.samefile(log or DEFAULT_LOG)
+
+
 def is_there(log: str) -> bool:
     """Whether a log exists; a command that only reads says so where it does not."""
-    return Path(log or DEFAULT_LOG).exists()
+    return opening.is_database(log) or Path(log or DEFAULT_LOG).exists()

@@ -3,11 +3,29 @@
 import re
 from collections.abc import Callable
 from datetime import date, timedelta
+from math import isfinite
+from typing import Any
 
 import click
 
 from tradmem.clock import parse_date
-from tradmem.settings import DEFAULT_LOG
+from tradmem.errors import TradmemError
+from tradmem.opening import is_database
+from tradmem.settings_file import DEFAULT_LOG
+
+
+class Amount(click.FloatRange):
+    """A number from 0 on; ``nan`` and ``inf`` are none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number."""
+        found = super().convert(value, param, ctx)
+        if not isfinite(found):
+            self.fail(f"{value!r} is no number from 0 on.", param, ctx)
+        return found
+
+
+AMOUNT = Amount(min=0)
 
 
 def _set(key: str) -> Callable[[], str]:
@@ -16,19 +34,35 @@ def _set(key: str) -> Callable[[], str]:
     def look() -> str:
         from tradmem.cli.opening import configuration
 
-        return str(getattr(configuration(), key))
+        try:
+            return str(getattr(configuration(), key))
+        except TradmemError:
+            if click.get_current_context().resilient_parsing:  # the Tab key wants no errors
+                return ""
+            raise
 
     return look
 
 
+def _note_log(_: click.Context, __: click.Parameter, name: str) -> str:
+    """See to it that the password of a database is never printed."""
+    if is_database(name):
+        from tradmem.cli.output import conceal
+        from tradmem.journal.postgres.place import where
+
+        conceal(name, where(name).shown)
+    return name
+
+
 log = click.option(
     "--log",
-    metavar="PATH",
+    metavar="PATH|URL",
+    callback=_note_log,
     envvar="TRADMEM_LOG",
     show_envvar=True,
     default=_set("log"),
     show_default=DEFAULT_LOG,
-    help="The log file.",
+    help="The log file, or postgresql://user@host/database.",
 )
 
 

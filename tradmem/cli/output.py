@@ -16,6 +16,7 @@ from tradmem.clock import format_instant
 # What could drive a terminal: control characters, other line ends, changes of direction.
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 _PLAIN = {"…": "...", "±": "+/-", "·": "-", "\u2013": "-", "\u2014": "-", "\u2019": "'"}
+_CONCEALED: dict[str, str] = {}
 _PIPE_WIDTH = 100  # columns where no terminal says how many it has
 
 
@@ -42,15 +43,28 @@ def safe(text: str) -> str:
     return _UNSAFE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
+def conceal(secret: str, shown: str) -> None:
+    """Let a text that holds a password never be printed; ``shown`` stands in."""
+    if secret != shown:
+        _CONCEALED[secret] = shown
+
+
+def _without_secrets(text: str) -> str:
+    for secret, shown in _CONCEALED.items():
+        text = text.replace(secret, shown)
+    return text
+
+
 def say(text: str) -> None:
     """A remark for the person in front of the screen: one line on stderr."""
     sys.stdout.flush()
-    click.echo(f"tradmem: {safe(' '.join(text.split()))}", file=sys.stderr)
+    line = safe(" ".join(_without_secrets(text).split()))
+    click.echo(f"tradmem: {line}", file=sys.stderr)
 
 
 def write(text: str = "") -> None:
     """A line on stdout, with its colours where they are seen."""
-    click.echo(text, file=sys.stdout, color=colours(sys.stdout))
+    click.echo(_without_secrets(text), file=sys.stdout, color=colours(sys.stdout))
 
 
 def write_exactly(text: str) -> None:
@@ -62,7 +76,7 @@ def write_json(items: Iterable[Mapping[str, Any]]) -> None:
     """One JSON array, ASCII unless the output takes any character."""
     encoding = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "")
     text = json.dumps(list(items), ensure_ascii=encoding != "utf8", indent=2, allow_nan=False)
-    sys.stdout.write(text + "\n")
+    sys.stdout.write(_without_secrets(text) + "\n")
 
 
 def colours(stream: TextIO) -> bool:
@@ -99,4 +113,8 @@ def write_csv(names: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
 def _field(value: Any) -> Any:
     if isinstance(value, datetime):
         return format_instant(value)
-    return " ".join(value) if isinstance(value, tuple) else value
+    from tradmem.rows import harmless
+
+    if isinstance(value, tuple):
+        value = " ".join(value)
+    return harmless(value) if isinstance(value, str) else value

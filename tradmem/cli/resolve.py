@@ -15,7 +15,9 @@ from tradmem.cli.listing import due_lines, entry_lines
 from tradmem.cli.opening import now, open_memory
 from tradmem.cli.output import say, width, write, write_json
 from tradmem.cli.words import bold, called, counted, minute, took
+from tradmem.cli.worker import work_off
 from tradmem.clock import as_instant, format_instant
+from tradmem.errors import UsageError
 from tradmem.model import Entry
 from tradmem.resolving import Progress, Resolution, ResolveReport
 from tradmem.rows import as_json as json_of
@@ -29,7 +31,7 @@ _WHY = ("waiting", "suspect", "failed", "unresolvable")
 @click.option("--reflect/--no-reflect", default=True, help="Whether to have lessons written.")
 @click.option(
     "--max-cost",
-    type=click.FloatRange(min=0),
+    type=options.AMOUNT,
     metavar="USD",
     help="Ask a model no further once that much is spent.",
 )
@@ -39,10 +41,20 @@ _WHY = ("waiting", "suspect", "failed", "unresolvable")
 @click.option("--recheck", is_flag=True, help="Ask again for all outcomes; store what differs.")
 @click.option(
     "--wait",
-    type=click.FloatRange(min=0),
+    type=options.AMOUNT,
     default=0,
     metavar="SECONDS",
     help="For another resolver.",
+)
+@click.option("--worker", is_flag=True, help="Share a database's work queue, until a signal.")
+@click.option("--once", is_flag=True, help="The same, until nothing is due.")
+@click.option(
+    "--every",
+    type=click.FloatRange(min=0.1),
+    default=30.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="With --worker: between looks at an empty queue.",
 )
 @options.log
 @options.as_of
@@ -60,6 +72,9 @@ def resolve(
     retry_unresolvable: bool,
     recheck: bool,
     wait: float,
+    worker: bool,
+    once: bool,
+    every: float,
     log: str,
     as_of: str | None,
     prices: str,
@@ -72,6 +87,9 @@ def resolve(
     Of all tickers, or only of those that are named. Prints what was settled, what is not
     due yet, and what failed and why. Exit status 1 if something failed: it stays as it
     was, and is tried again next time.
+
+    Any number of workers may share a log in PostgreSQL: each entry is claimed by one of
+    them, and those of one that dies come back a minute later.
     """
     memory = open_memory(
         log,
@@ -81,6 +99,15 @@ def resolve(
         max_cost=max_cost,
         retry_stuck=retry_stuck,
     )
+    if worker or once:
+        odd = as_of or accept or retry_unresolvable or recheck or (worker and (once or as_json))
+        if odd:
+            raise UsageError(
+                "a worker takes what is due; --as-of, --accept, --retry-unresolvable and --recheck "
+                "do not go with it, nor --once and --json with --worker"
+            )
+        pause = every if worker else None
+        return work_off(memory, tickers or None, reflect=reflect, every=pause, as_json=as_json)
     instant = as_instant(as_of, now())
     report = ResolveReport()
     if memory.journal.unfinished() or accept or retry_unresolvable or recheck:

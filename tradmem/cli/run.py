@@ -1,187 +1,241 @@
-"""``run``: let the agent, or somebody's graph, decide on some tickers."""
+"""``run``: let the agent, or somebody's graph, decide on a watchlist."""
 
 import os
+import signal
+import sys
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import date as Date  # noqa: N812 - `date` is the name of an option here
+from contextlib import redirect_stdout
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 
 from tradmem.cli import options
-from tradmem.cli.graphs import Graph, find_graph, load_graph
-from tradmem.cli.group import BUSY, DEBUG, DONE, FAILED, describe
-from tradmem.cli.layout import cut, one_line, paragraphs
-from tradmem.cli.opening import now, open_memory
-from tradmem.cli.output import say, width, write, write_json
-from tradmem.cli.words import bold, called, dim, styled
-from tradmem.clock import parse_date
-from tradmem.errors import LogBusy
-from tradmem.memory import Memory
-from tradmem.model import Entry, check_ticker
-from tradmem.rows import as_json as json_of
+from tradmem.cli.group import BUSY, DEBUG, DONE, FAILED
+from tradmem.cli.opening import configuration, now, open_memory
+from tradmem.cli.output import say
+from tradmem.cli.run_watch import tell, watching
+from tradmem.errors import LogBusy, LogError, UsageError
+from tradmem.opening import is_database
+from tradmem.running.record import RunLog, RunState
+from tradmem.running.watchlist import read_watchlist, tickers_of
+from tradmem.settings_file import DEFAULT_LOG
 
-_DECIDED_AS = ("rating", "decision", "final_trade_decision")  # where a graph may say its decision
+if TYPE_CHECKING:
+    from tradmem.memory import Memory
+    from tradmem.running.graphs import Graph
+    from tradmem.running.report import RunReport
 
-
-class Ran(NamedTuple):
-    """What came of one ticker.
-
-    Attributes:
-        ticker: in upper case.
-        day: of the decision.
-        entry: what stands in the log; None if the graph stored nothing or failed.
-        stored: whether it was recorded, or stood already.
-        said: what the graph decided, where it stored nothing.
-        notices: what a person should hear of.
-        error: why it failed.
-    """
-
-    ticker: str
-    day: Date
-    entry: Entry | None = None
-    stored: str = ""
-    said: str = ""
-    notices: Sequence[str] = ()
-    error: Exception | None = None
+_DEMO = "demo"
 
 
 @click.command()
-@click.argument("tickers", nargs=-1, required=True, metavar="TICKER...")
+@click.argument("tickers", nargs=-1, metavar="[TICKER]...")
+@click.option(
+    "--watchlist",
+    metavar="FILE",
+    help="A file of tickers, one a line; - reads them from standard input.",
+)
 @click.option("--date", metavar="DATE", help="Of the decisions; today at each exchange by default.")
 @click.option(
     "--graph",
     metavar="NAME",
     help="module:attribute, path.py:attribute, or a name in langgraph.json.",
 )
+@click.option("--skip-closed", is_flag=True, help="Leave out what does not trade that day.")
+@click.option(
+    "--concurrency",
+    type=click.IntRange(min=1),
+    default=4,
+    show_default=True,
+    metavar="N",
+    help="Tickers that are decided at once.",
+)
+@click.option(
+    "--retries",
+    type=click.IntRange(min=0),
+    default=2,
+    show_default=True,
+    metavar="N",
+    help="Further tries of a ticker after a passing fault.",
+)
+@click.option(
+    "--wait",
+    type=options.AMOUNT,
+    default=3600,
+    show_default=True,
+    metavar="SECONDS",
+    help="For another run over the same log.",
+)
+@click.option("--no-wait", is_flag=True, help="Leave at once if another run is under way.")
+@click.option(
+    "--max-cost",
+    type=options.AMOUNT,
+    metavar="USD",
+    help="Ask a model no further once that much is spent.",
+)
 @options.log
 @options.prices
 @options.benchmark
 @options.reflector
-@options.as_json
+@click.option("--quiet", "-q", is_flag=True, help="Say only what went wrong.")
+@click.option("--json", "as_json", is_flag=True, help="Print events, one JSON object a line.")
 def run(
     *,
     tickers: tuple[str, ...],
+    watchlist: str | None,
     date: str | None,
     graph: str | None,
+    skip_closed: bool,
+    concurrency: int,
+    retries: int,
+    wait: float,
+    no_wait: bool,
+    max_cost: float | None,
     log: str,
     prices: str,
     benchmark: str | None,
     reflector: str,
+    quiet: bool,
     as_json: bool,
 ) -> int:
     """Let the agent decide on tickers.
 
-    First settles what has come due; then recalls, looks at the closes, decides and
-    records, one ticker after the other. Where the current folder has a langgraph.json, the
-    graph that it declares decides; it is handed a ticker and a date. A ticker that fails
-    is told at once, does not touch the others, and makes the exit status 1.
+    First settles what has come due, once; then each ticker is recalled for, looked at,
+    decided and recorded, several at a time. Where the current folder has a langgraph.json,
+    the graph that it declares decides; it is handed a ticker and a date.
+
+    Made to be started once a day and left alone: what is decided today is not decided
+    again, a ticker that fails touches no other, and days that were missed are resolved,
+    never decided afterwards. What was done is kept in a file beside the log.
+
+    Exit status: 0 done, or nothing to do; 1 something failed, and what; 2 wrong use; 3
+    another run is under way; 130 or 143 if it was told to stop.
     """
-    memory = open_memory(log, prices=prices, benchmark=benchmark, reflector=reflector)
-    names = list(dict.fromkeys(check_ticker(ticker) for ticker in tickers))
-    days = [_day(memory, name, date) for name in names]
+    names = _watchlist(tickers, watchlist)
+    memory = open_memory(
+        log, prices=prices, benchmark=benchmark, reflector=reflector, max_cost=max_cost
+    )
+    if prices.lower() == _DEMO and not date:
+        _check_demo()
+    from tradmem.running.once import run_once
+    from tradmem.running.report import RunOptions
+    from tradmem.running.stopping import Stop, on_signals
+
     os.environ["TRADMEM_LOG"] = log
-    with memory.handed_out():
-        driven = _graph(graph, memory)
-        found = []
-        for name, day in zip(names, days, strict=True):
-            ran = _run_one(driven, memory, name, day)
-            found.append(ran)
-            if not as_json:
-                for line in _lines(ran, in_full=len(names) == 1):
-                    write(line)
-            _tell(ran, found[:-1])
-    if as_json:
-        write_json(_object(ran) for ran in found)
-    errors = [ran.error for ran in found if ran.error]
-    if any(isinstance(error, LogBusy) for error in errors):
-        return BUSY
-    return FAILED if errors else DONE
+    asked = RunOptions(
+        skip_closed=skip_closed,
+        concurrency=concurrency,
+        retries=retries,
+        wait=0.0 if no_wait else wait,
+        max_cost=max_cost,
+    )
+    stop = Stop()
+    runs = RunLog(DEFAULT_LOG if is_database(log) else log)
+    with watching(as_json=as_json, quiet=quiet) as watch, redirect_stdout(sys.stderr):
+        try:  # what a graph prints is neither digest nor event
+            with memory.handed_out(), on_signals(stop):
+                driven = _graph(graph, quiet=quiet or as_json)
+                report = run_once(
+                    memory,
+                    names,
+                    date=date,
+                    graph=driven,
+                    options=asked,
+                    watch=watch,
+                    stop=stop,
+                    runs=runs,
+                )
+        except LogBusy:
+            if stop.is_asked:  # while another run was waited for
+                return _as_shells_count(stop.why)
+            raise
+    tell(report, as_json=as_json, quiet=quiet, one=len(names) == 1)
+    _trace(report)
+    status = _status(report)
+    if report.left:
+        _leave(memory, status)
+    return status
 
 
-def _day(memory: Memory, ticker: str, given: str | None) -> Date:
-    """The date of a decision.
+def _watchlist(tickers: tuple[str, ...], file: str | None) -> tuple[str, ...]:
+    """The tickers that are named and those in a file; without either, the settings'.
 
     Raises:
-        UsageError: it is no date, or later than today at the ticker's exchange.
+        UsageError: nobody names any.
     """
-    from tradmem.market.calendars import decision_instant, today
-
-    if not given:
-        return today(ticker, now(), memory.settings.aliases)
-    day = parse_date(given)
-    decision_instant(ticker, day, now(), memory.settings.aliases)
-    return day
-
-
-def _graph(name: str | None, memory: Memory) -> Graph:
-    """The graph that is meant, loaded."""
-    folder = Path.cwd()
-    found = find_graph(name, folder)
-    if found is None:
-        from tradmem.agent import build_graph
-
-        return Graph("tradmem", build_graph(memory))
-    graph = load_graph(*found, folder)
-    say(f"the graph {found[0]} decides" + (f" ({found[1]})" if found[0] != found[1] else ""))
-    return graph
+    names = tickers_of(tickers, read_watchlist(file) if file else ())
+    names = names or tickers_of(configuration().watchlist)
+    if not names:
+        raise UsageError(
+            "name tickers to decide on, a file of them with --watchlist, or a watchlist in "
+            "the settings"
+        )
+    return names
 
 
-def _run_one(graph: Graph, memory: Memory, ticker: str, day: Date) -> Ran:
-    """Drive the graph for one ticker; whatever goes wrong in it stays with that ticker."""
-    before = {entry.id for entry in memory.journal.find(day, ticker)}
-    try:
-        state = graph.decide(ticker, day.isoformat())
-        entry, stored = _standing(memory, state, before, ticker, day)
-    except Exception as error:  # noqa: BLE001 - a graph is foreign code
-        return Ran(ticker, day, error=error)
-    said = next((str(state[key]) for key in _DECIDED_AS if state.get(key)), "")
-    return Ran(ticker, day, entry, stored, said, [str(n) for n in state.get("notices") or ()])
+def _check_demo() -> None:
+    """Refuse to look for today among closes that ended long ago.
 
+    Raises:
+        UsageError: they have.
+    """
+    from tradmem.demo.prices import last_day
 
-def _standing(
-    memory: Memory, state: Mapping[str, Any], before: set[str], ticker: str, day: Date
-) -> tuple[Entry | None, str]:
-    """The entry that stands for the decision, and whether it is new."""
-    if state.get("entry_id"):
-        return memory.get(str(state["entry_id"])), str(state.get("status") or "recorded")
-    there = memory.journal.find(day, ticker)
-    fresh = [entry for entry in there if entry.id not in before]
-    if fresh:
-        return fresh[-1], "recorded"
-    return (there[-1], "unchanged") if there else (None, "")
-
-
-def _lines(ran: Ran, *, in_full: bool) -> Iterator[str]:
-    """What was decided, for people."""
-    if ran.entry:
-        head = bold(f"{ran.entry.date}  {ran.ticker}  {called(ran.entry)}")
-        yield styled([head, ran.stored, dim(ran.entry.id)])
-        if in_full:
-            yield from paragraphs(ran.entry.decision, width())
-    elif not ran.error:
-        yield styled([bold(f"{ran.day}  {ran.ticker}"), cut(one_line(ran.said), 60), "not stored"])
-
-
-def _tell(ran: Ran, earlier: Sequence[Ran]) -> None:
-    """Say what went wrong, and what else a person should hear, once."""
-    heard = {notice for other in earlier for notice in other.notices}
-    for notice in dict.fromkeys(ran.notices):
-        if notice not in heard:
-            say(notice)
-    if ran.error:
-        if click.get_current_context().meta.get(DEBUG):
-            traceback.print_exception(ran.error)
-        say(f"{ran.ticker}: {describe(ran.error)}")
-    elif ran.entry is None:
-        say(
-            f"{ran.ticker}: the graph stored no decision in this log; does it record, "
-            "and not in a log of its own?"
+    if now().date() > last_day():
+        raise UsageError(
+            f"the demo's prices end on {last_day()}; name a day with --date, "
+            f"such as --date {last_day()}"
         )
 
 
-def _object(ran: Ran) -> dict[str, Any]:
-    out = json_of(ran.entry) if ran.entry else {"ticker": ran.ticker, "date": str(ran.day)}
-    error = describe(ran.error) if ran.error else None
-    return out | {"stored": ran.stored or None, "notices": list(ran.notices), "error": error}
+def _graph(name: str | None, *, quiet: bool) -> "Graph | None":
+    """The graph that is meant, loaded; None for our own agent."""
+    from tradmem.running.graphs import find_graph, load_graph
+
+    folder = Path.cwd()
+    found = find_graph(name, folder)
+    if found is None:
+        return None
+    graph = load_graph(*found, folder)
+    if not quiet:
+        say(f"the graph {found[0]} decides" + (f" ({found[1]})" if found[0] != found[1] else ""))
+    return graph
+
+
+def _trace(report: "RunReport") -> None:
+    """Show where failures came from, to whoever asked for it."""
+    if click.get_current_context().meta.get(DEBUG):
+        for error in (report.resolve_error, *(item.error for item in report.tickers)):
+            if error:
+                traceback.print_exception(error)
+
+
+def _status(report: "RunReport") -> int:
+    if report.state is RunState.INTERRUPTED:
+        return _as_shells_count(report.stopped)
+    if report.state is RunState.FAILED:
+        return BUSY if report.is_busy else FAILED
+    return DONE
+
+
+def _as_shells_count(name: str) -> int:
+    """The exit status of who was ended by a signal."""
+    return 128 + int(getattr(signal, name, signal.SIGINT))
+
+
+def _leave(memory: "Memory", status: int) -> None:
+    """End the process although threads are at work, but in the middle of no write."""
+    from tradmem.journal import files
+    from tradmem.journal.beside import beside
+
+    sys.stdout.flush()
+    sys.stderr.flush()
+    path = getattr(memory.journal, "path", None)
+    if path is None:
+        os._exit(status)
+    try:
+        with files.Lock(beside(path, ".lock"), of=path).held(5.0):
+            os._exit(status)
+    except LogError:
+        os._exit(status)

@@ -35,6 +35,11 @@ def demo_prices() -> FramePrices:
     return FramePrices(_closes(), source=SOURCE)
 
 
+def last_day() -> date:
+    """The last session that the closes cover."""
+    return max(_closes()[BENCHMARK])
+
+
 def demo_days(year: int) -> list[date]:
     """The sessions of a year that the closes cover."""
     return [day for day in _closes()[BENCHMARK] if day.year == year]

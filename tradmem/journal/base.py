@@ -233,7 +233,10 @@ def _exact(
     decision: Decision, group: Sequence[Entry], taken: Callable[[str], bool]
 ) -> tuple[Decision | Entry, Stored]:
     if not taken(decision.id):
-        return decision, Stored.RECORDED
+        is_one_of_several = not decision.is_note and any(
+            entry.agent == decision.agent and not entry.recorded.is_note for entry in group
+        )
+        return decision, Stored.REVISED if is_one_of_several else Stored.RECORDED
     standing = next((entry for entry in group if entry.id == decision.id), None)
     if standing is None:
         raise ConflictError(

@@ -2,7 +2,7 @@
 
 import operator
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from datetime import date as Date  # noqa: N812 - `date` is the name of a field elsewhere
@@ -156,17 +156,27 @@ class MarkdownJournal:
 
     def entries(self, *, archived: bool = True) -> list[Entry]:
         """See :class:`~tradmem.journal.base.Journal`."""
+        return sorted(self._in_files(archived=archived), key=lambda entry: entry.date)
+
+    def in_sequence(self) -> Iterator[Entry]:
+        """All entries as they stand in their files, the oldest archive first."""
+        return iter(self._in_files(archived=True))
+
+    def _in_files(self, *, archived: bool) -> list[Entry]:
         with self._shelf.reading() as opened:
             entries = [entry for _, entry in opened.log.entries(opened.descriptor(opened.log))]
-            if archived:
-                here = {entry.id for entry in entries}
-                old: dict[str, Entry] = {}
-                for index in opened.archives():
-                    for number, entry in index.entries(opened.descriptor(index)):
-                        if entry.id not in here and number not in index.repeats:
-                            old.setdefault(entry.id, entry)
-                entries = [*old.values(), *entries]
-        return sorted(entries, key=lambda entry: entry.date)
+            if not archived:
+                return entries
+            here = {entry.id for entry in entries}
+            for index in opened.archives():
+                old = [
+                    entry
+                    for number, entry in index.entries(opened.descriptor(index))
+                    if entry.id not in here and number not in index.repeats
+                ]
+                here |= {entry.id for entry in old}
+                entries = old + entries
+        return entries
 
     def latest(self, limit: int) -> list[Entry]:
         """See :class:`~tradmem.journal.base.Journal`; little more is parsed than returned."""
@@ -358,6 +368,23 @@ class MarkdownJournal:
                     index.forget()
                     opened.open(index)
         return changes
+
+    def revise(self, change: Callable[[bytes], bytes]) -> None:
+        """Give the log the content that a person made of it.
+
+        Args:
+            change: from its content now, while nobody else writes, to what it is to be.
+
+        Raises:
+            LogError: it cannot be read or written; nothing was changed in it.
+        """
+        with self._shelf.writing() as opened:
+            before = bytes(opened.log.content(opened.descriptor(opened.log)))
+            try:
+                self._writer(opened).replace(opened.log, [change(before)])
+            except OvertakenError:
+                raise self._overtaken() from None
+            opened.log.forget()
 
     def where(self, entry_id: str) -> str:
         """The file and line of an entry's tag, as ``path:line``; empty if no entry has the id."""

@@ -77,21 +77,25 @@ class Changes:
 def passage_of(entry: Entry) -> Passage:
     """The passage of an entry as it is."""
     recorded, settled = entry.recorded, entry.outcome is not None
-    acts_by_time = dated(entry.additions, recorded.horizon)
+    acts_by_time = dated(entry.additions, recorded)
     acts = [
         (when, act) for when, act in acts_by_time if when and act.kind not in GOVERNING
     ]  # they change no text
     kinds = Counter(act.kind for _, act in acts)
+    since = max([recorded.known_at, *(when for when, _ in acts)])
     return Passage(
         id=entry.id,
         ticker=entry.ticker,
         day=entry.date.isoformat(),
         made=recorded.known_at,
-        since=max([recorded.known_at, *(when for when, _ in acts)]),
+        since=since,
         teaches=recorded.is_note or settled,
         sole=kinds.keys() <= {Act.OUTCOME, Act.REFLECTION}
         and kinds[Act.OUTCOME] == settled
-        and kinds[Act.REFLECTION] <= settled,
+        and kinds[Act.REFLECTION] <= settled
+        and all(
+            since in (when, recorded.known_at) for when, act in acts if act.kind == Act.OUTCOME
+        ),
         lesson=entry.reflection,
         body="\n".join(filter(None, (recorded.text, entry.remark))),
         tags=entry.tags,
@@ -168,8 +172,8 @@ def _read(raw: bytes, found: re.Match[bytes], archived: bool) -> Passage | None:
     outcomes = first.count(_OUTCOME_LINE) + later.count(_OUTCOME_LINE)
     if bool(note) != (section == b"NOTE") or (note and (outcomes or digest is not None)):
         return None
-    if digest is None and lesson:
-        return None  # a person wrote it
+    if lesson and (digest is None or text_hash(lesson).encode() != digest):
+        return None  # a person wrote it, or typed over it
     made_at, on = stamped if note else decided, _day(day)
     known = [parse_instant(made_at.decode()) if made_at else last_instant(on)]
     if outcomes:

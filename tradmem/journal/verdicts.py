@@ -4,7 +4,7 @@ Neighbouring windows overlap and tickers move together, so verdicts are also cou
 of time: sums over them are all that an honest interval needs, see ``lessons.rates``.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date as Date  # noqa: N812 - `date` is the name of a field elsewhere
 from datetime import datetime, timedelta
@@ -188,27 +188,47 @@ def samples(entry: Entry) -> list[Sample]:
     ]
 
 
-def sums_of(found: Iterable[Sample], meaning: Mapping[int, int], longest: int) -> Sums:
-    """Sums over blocks of time of what the samples mean; one without a meaning is not counted.
+class Blocks:
+    """Samples by block of time, from which any of their sums follow.
 
     Args:
         found: the samples.
-        meaning: by cell, 1 for right and 0 for wrong.
-        longest: see :func:`block_of`.
     """
-    blocks: dict[int, list[int]] = defaultdict(list)
-    for sample in found:
-        if sample.cell in meaning:
-            blocks[block_of(sample.entry, longest)].append(meaning[sample.cell])
-    pairs = [(sum(verdicts), len(verdicts)) for verdicts in blocks.values()]
-    return Sums(
-        n=sum(n for _, n in pairs),
-        right=sum(r for r, _ in pairs),
-        blocks=len(pairs),
-        rr=sum(r * r for r, _ in pairs),
-        rn=sum(r * n for r, n in pairs),
-        nn=sum(n * n for _, n in pairs),
-    )
+
+    def __init__(self, found: Sequence[Sample]) -> None:
+        self.longest = longest_of(found)
+        entries = Counter((sample.entry, sample.cell) for sample in found)
+        self._cells: Counter[tuple[int, int]] = Counter()
+        for (entry, cell), times in entries.items():
+            self._cells[block_of(entry, self.longest), cell] += times
+
+    def cells(self) -> tuple[int, ...]:
+        """How many samples are in each cell."""
+        cells = [0] * CELLS
+        for (_, cell), times in self._cells.items():
+            cells[cell] += times
+        return tuple(cells)
+
+    def sums(self, meaning: Mapping[int, int]) -> Sums:
+        """Sums over blocks of what the cells mean; one without a meaning is not counted.
+
+        Args:
+            meaning: by cell, 1 for right and 0 for wrong.
+        """
+        right: Counter[int] = Counter()
+        all_: Counter[int] = Counter()
+        for (block, cell), times in self._cells.items():
+            if cell in meaning:
+                right[block] += times * meaning[cell]
+                all_[block] += times
+        return Sums(
+            n=sum(all_.values()),
+            right=sum(right.values()),
+            blocks=len(all_),
+            rr=sum(r * r for r in right.values()),
+            rn=sum(r * all_[block] for block, r in right.items()),
+            nn=sum(n * n for n in all_.values()),
+        )
 
 
 def longest_of(found: Iterable[Sample]) -> int:
@@ -216,13 +236,13 @@ def longest_of(found: Iterable[Sample]) -> int:
     return max((sample.span for sample in found if sample.cell != UNRATED), default=0)
 
 
-def count(horizon: int, found: Sequence[Sample]) -> Counts:
+def count(horizon: int, found: Sequence[Sample], blocks: Blocks | None = None) -> Counts:
     """The counts of samples at one horizon: what :class:`Tally` keeps, from scratch."""
-    cells = Counter(sample.cell for sample in found)
+    blocks = blocks or Blocks(found)
     return Counts(
         horizon=horizon,
-        cells=tuple(cells[cell] for cell in range(CELLS)),
+        cells=blocks.cells(),
         raw=sum(sample.is_raw for sample in found if sample.cell != UNRATED),
         primaries=sum(sample.is_primary for sample in found),
-        sums=sums_of(found, SIDED, longest_of(found)),
+        sums=blocks.sums(SIDED),
     )

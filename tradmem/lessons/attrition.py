@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tradmem.journal.verdicts import SIDED, Sample, longest_of, sums_of
+from tradmem.journal.verdicts import SIDED, Blocks, Sample
 from tradmem.lessons.rates import Rate, rate_of
 from tradmem.model import Entry, Outcome, Rating, Status
 
@@ -80,6 +80,20 @@ class Alarm:
     agent: str = ""
 
 
+class Sided(NamedTuple):
+    """The score of a decision with a rating and an alpha, and that alpha, as fractions."""
+
+    score: float
+    alpha: float
+
+
+class Returns(NamedTuple):
+    """What the means take of a rated decision: the raw return, and where there is an alpha more."""
+
+    raw: float
+    sided: Sided | None
+
+
 class Standing(NamedTuple):
     """One decision at one horizon.
 
@@ -88,12 +102,14 @@ class Standing(NamedTuple):
         fate: one of the names that :class:`Attrition` counts.
         kinds: those of :class:`Apart` that it is of.
         settled: its outcome and what is counted of it, where it has one at the horizon.
+        returns: of a rated decision with an outcome there.
     """
 
     entry: Entry
     fate: str
     kinds: tuple[str, ...] = ()
     settled: tuple[Outcome, Sample] | None = None
+    returns: Returns | None = None
 
 
 def standing(
@@ -119,7 +135,15 @@ def standing(
         fate = "unresolvable"
     else:
         fate = pending.get(entry.id, "open")
-    return Standing(entry, fate, tuple(_kinds(entry, settled[0] if settled else None)), settled)
+    outcome = settled[0] if settled else None
+    returns = _returns(entry.rating, outcome) if entry.rating and outcome else None
+    return Standing(entry, fate, tuple(_kinds(entry, outcome)), settled, returns)
+
+
+def _returns(rating: Rating, outcome: Outcome) -> Returns:
+    alpha = outcome.alpha
+    sided = None if alpha is None else Sided(rating.exposure * alpha, alpha)
+    return Returns(outcome.raw_return, sided)
 
 
 def _kinds(entry: Entry, outcome: Outcome | None) -> Iterator[str]:
@@ -158,7 +182,7 @@ def apart(standings: Collection[Standing]) -> Iterator[Apart]:
 
 def _hit(standings: Iterable[Standing]) -> Rate:
     found = [standing.settled[1] for standing in standings if standing.settled]
-    return rate_of(sums_of(found, SIDED, longest_of(found)))
+    return rate_of(Blocks(found).sums(SIDED))
 
 
 def alarms(entries: Sequence[Entry]) -> Iterator[Alarm]:

@@ -14,9 +14,11 @@ from enum import StrEnum
 from typing import Any
 
 from tradmem.errors import UsageError
+from tradmem.lessons.meter import current_meter
 from tradmem.lessons.reflect import Fault, FaultKind, Usage
 from tradmem.lessons.wire import Answer, Problem, problem, read_body
-from tradmem.model_settings import VARIABLES, ModelSettings
+from tradmem.model_settings import ModelSettings
+from tradmem.variables import VARIABLES
 
 Message = Mapping[str, str]
 LONGEST_WAIT = 60.0  # seconds that a server may ask for; beyond it nothing more is asked of it
@@ -101,6 +103,8 @@ class Chat:
                 message = "not asked: the run was stopped"
                 return Fault(kind=FaultKind.NOT_ASKED, message=message, usage=Usage(calls=calls))
             calls += 1
+            if meter := current_meter():
+                meter.begin()
             answer = self._call(messages, mode, name, schema)
             if isinstance(answer, Answer):
                 self._mode = mode
@@ -180,6 +184,8 @@ class Chat:
     def _reply(self, answer: Answer, mode: Mode, seconds: float, calls: int) -> Reply:
         sent, got, cost = answer.prompt_tokens, answer.completion_tokens, answer.cost
         cost = self._cost(sent, got) if cost is None else cost
+        if meter := current_meter():
+            meter.answered(sent, got, cost)
         return Reply(
             text=answer.text,
             refusal=answer.refusal,

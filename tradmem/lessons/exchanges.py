@@ -1,4 +1,4 @@
-"""The raw exchanges with a model, in ``exchanges.jsonl`` beside the log.
+"""The raw exchanges with a model, in ``memory.md.exchanges.jsonl`` beside ``memory.md``.
 
 One JSON object a line, oldest first, never more than ``keep`` of them: what was
 asked, what came back, what it took, what became of it. Also here, because the
@@ -16,10 +16,18 @@ from typing import Any
 from filelock import FileLock
 
 from tradmem.errors import LogError
+from tradmem.journal.beside import beside
 
+SUFFIX = ".exchanges.jsonl"
+OLDER = "exchanges.jsonl"  # what all logs of a folder shared once; it is only read
 KEEP = 1_000  # records
 STUCK_AFTER = 5  # attempts in vain
 _LOCK_TIMEOUT = 30.0  # seconds
+
+
+def exchanges_beside(log: str | os.PathLike[str]) -> "Exchanges":
+    """The exchanges about the entries of a log, in the file that belongs to it."""
+    return Exchanges(beside(log, SUFFIX), older=Path(log).with_name(OLDER))
 
 
 class Exchanges:
@@ -28,10 +36,14 @@ class Exchanges:
     Args:
         path: the file; it and its folder are made when first written to.
         keep: the most records that it holds.
+        older: a file of earlier exchanges, which is only read.
     """
 
-    def __init__(self, path: str | Path, *, keep: int = KEEP) -> None:
+    def __init__(
+        self, path: str | Path, *, keep: int = KEEP, older: str | Path | None = None
+    ) -> None:
         self.path = Path(path)
+        self._older = None if older is None else Path(older)
         self.keep = max(_FEWEST, keep)
         self._seen: tuple[tuple[int, int], int] | None = None  # the file's stamp, and its lines
         self._mine = threading.Lock()
@@ -82,20 +94,9 @@ class Exchanges:
         return _attempts(self._records())
 
     def _records(self) -> Iterator[dict[str, Any]]:
-        try:
-            lines = self.path.read_bytes().splitlines()
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            raise LogError(f"cannot read the exchanges in {self.path}: {reason}") from error
-        for line in lines:
-            try:
-                record = json.loads(line)
-            except ValueError:
-                continue
-            if isinstance(record, dict):
-                yield record
+        if self._older:
+            yield from _read(self._older)
+        yield from _read(self.path)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -114,11 +115,11 @@ class Exchanges:
 
     def _drop_oldest(self) -> int:
         """Make room for a tenth; the attempts of what goes stay, in one line at the top."""
-        records = list(self._records())
+        records = list(_read(self.path))
         staying = self.keep - self.keep // 10 - 2
         gone, kept = records[:-staying], records[-staying:]
-        before = _attempts(gone)
-        top = [{"attempts_before": before}] if before else []
+        before = _attempts([*(_read(self._older) if self._older else ()), *gone])
+        top = [{"attempts_before": before}] if before or self._older else []
         temporary = self.path.with_name(f"{self.path.name}.{os.getpid()}.tmp")
         text = "".join(json.dumps(record) + "\n" for record in [*top, *kept])
         temporary.write_text(text, encoding="utf-8")
@@ -129,12 +130,29 @@ class Exchanges:
 _FEWEST = 10  # records, so that a tenth is one
 
 
+def _read(path: Path) -> Iterator[dict[str, Any]]:
+    try:
+        lines = path.read_bytes().splitlines()
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise LogError(f"cannot read the exchanges in {path}: {reason}") from error
+    for line in lines:
+        try:
+            record = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(record, dict):
+            yield record
+
+
 def _attempts(records: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     counts: dict[str, int] = {}
     for record in records:
         before = record.get("attempts_before")
         if isinstance(before, dict):
-            counts |= {str(entry): int(n) for entry, n in before.items()}
+            counts = {str(entry): int(n) for entry, n in before.items()}
         entry = str(record.get("entry", ""))
         if record.get("lesson") or record.get("released"):
             counts.pop(entry, None)

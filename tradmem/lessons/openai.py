@@ -5,13 +5,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Unpack
 
-from tradmem.clock import Clock, format_instant, system_clock
+from tradmem.clock import Clock, system_clock
 from tradmem.errors import LogError
 from tradmem.lessons.chat import Chat, Message, Reply
 from tradmem.lessons.checks import check, tidy
+from tradmem.lessons.digest import ModelDigester
 from tradmem.lessons.entities import tags_of
 from tradmem.lessons.exchanges import STUCK_AFTER, Exchanges
 from tradmem.lessons.figures import given
+from tradmem.lessons.keeping import keep
 from tradmem.lessons.parallel import in_order
 from tradmem.lessons.prompt import SCHEMA, Draft, Prompt, lesson_prompt, read_answer, repair
 from tradmem.lessons.reflect import (
@@ -81,6 +83,11 @@ class OpenAIReflector:
             yield from in_order(lambda case: self._one(case, run), cases[alone:], width)
         finally:
             run.stop.set()
+
+    @property
+    def digester(self) -> ModelDigester:
+        """Words the notes of a consolidation, by the same model."""
+        return ModelDigester(self.chat, self.exchanges, self._clock)
 
     def close(self) -> None:
         """Let go of the connections."""
@@ -180,31 +187,16 @@ class OpenAIReflector:
         *,
         ends: bool,
     ) -> None:
-        """Put one exchange on record; a record that cannot be written costs no lesson."""
-        if self.exchanges is None or (isinstance(reply, Fault) and not reply.usage.calls):
-            return
+        """Put one exchange on record, with what became of it."""
         fault = result if isinstance(result, Fault) else None
-        record: dict[str, Any] = {
-            "at": format_instant(self._clock()),
-            "entry": case.entry.id,
-            "host": self.chat.host,
-            "model": self.chat.model,
-            "messages": list(messages),
-            "calls": reply.usage.calls,
-            "tokens": [reply.usage.prompt_tokens, reply.usage.completion_tokens],
-            "cost": reply.usage.cost,
+        more: dict[str, Any] = {
             "lesson": fault is None,
             "attempt": bool(fault and ends and fault.kind.counts),
         }
-        if isinstance(reply, Reply):
-            record |= {"mode": reply.mode, "answer": reply.text, "refusal": reply.refusal}
-            record |= {"finish": reply.finish, "seconds": round(reply.seconds, 3)}
         if fault:
-            record |= {"fault": fault.kind, "message": fault.message, "reasons": fault.reasons}
-        try:
-            self.exchanges.add(record, secrets=self.chat.secrets)
-        except (OSError, LogError) as error:
-            log.warning("cannot keep an exchange in %s: %s", self.exchanges.path, error)
+            more |= {"fault": fault.kind, "message": fault.message, "reasons": fault.reasons}
+        at, entry = self._clock(), case.entry.id
+        keep(self.exchanges, self.chat, messages, reply, entry=entry, at=at, more=more)
 
 
 def _mendable(fault: Fault) -> bool:

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
+from contextvars import copy_context
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -17,8 +18,9 @@ def in_order(work: Callable[[Item], Result], items: Sequence[Item], width: int) 
         items: what to work on.
         width: how many are worked on at once.
 
-    Nothing new is begun once the iterator is closed. The threads are daemons: work
-    in flight does not keep a process alive that was told to end.
+    Each thread works in the caller's context. Nothing new is begun once the iterator is
+    closed. The threads are daemons: work in flight does not keep a process alive that was
+    told to end.
     """
     waiting = [(item, Future[Result]()) for item in items]
     todo = iter(waiting)
@@ -37,7 +39,8 @@ def in_order(work: Callable[[Item], Result], items: Sequence[Item], width: int) 
                 future.set_exception(error)
 
     for n in range(min(max(1, width), len(waiting))):
-        threading.Thread(target=run, name=f"tradmem-{n}", daemon=True).start()
+        context = copy_context()
+        threading.Thread(target=context.run, args=(run,), name=f"tradmem-{n}", daemon=True).start()
     try:
         for _, future in waiting:
             yield future.result()

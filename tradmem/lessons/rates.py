@@ -13,8 +13,7 @@ Student's t for G - 1 degrees of freedom; that of a rate is E. B. Wilson's (Jour
 American Statistical Association 22, 1927).
 """
 
-from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import fsum, sqrt
 
@@ -119,15 +118,16 @@ def _wilson(p: float, n: float, t: float) -> tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-def mean_of(values: Iterable[tuple[int, float]]) -> Mean:
-    """The mean of values, each with its block of time."""
-    by_block: dict[int, list[float]] = defaultdict(list)
-    for block, value in values:
-        by_block[block].append(value)
-    n, blocks = sum(map(len, by_block.values())), len(by_block)
-    if blocks < LEAST_BLOCKS:
-        return Mean(n=n, blocks=blocks)
-    mean = fsum(map(fsum, by_block.values())) / n
-    squares = fsum((fsum(found) - mean * len(found)) ** 2 for found in by_block.values())
-    half = student_t(blocks - 1) * sqrt(OVERLAP * blocks / (blocks - 1) * squares) / n
-    return Mean(n=n, blocks=blocks, value=mean, low=mean - half, high=mean + half)
+def mean_of(blocks: Iterable[Sequence[float]]) -> Mean:
+    """The mean of the values of some blocks of time; a block without any does not count."""
+    by_block = [values for values in blocks if values]
+    n, number = sum(map(len, by_block)), len(by_block)
+    if number < LEAST_BLOCKS:
+        return Mean(n=n, blocks=number)
+    sums = [fsum(values) for values in by_block]
+    mean = fsum(sums) / n
+    squares = fsum(
+        (total - mean * len(values)) ** 2 for total, values in zip(sums, by_block, strict=True)
+    )
+    half = student_t(number - 1) * sqrt(OVERLAP * number / (number - 1) * squares) / n
+    return Mean(n=n, blocks=number, value=mean, low=mean - half, high=mean + half)

@@ -14,17 +14,18 @@ from tradmem.journal.tagline import UNRATED
 from tradmem.journal.verdicts import (
     ALWAYS_BUY,
     HOLDS,
+    Blocks,
+    Counts,
     Sample,
     block_of,
     count,
-    longest_of,
     samples,
-    sums_of,
 )
 from tradmem.lessons.attrition import (
     Alarm,
     Apart,
     Attrition,
+    Returns,
     Standing,
     alarms,
     apart,
@@ -161,9 +162,11 @@ def track(
             )
             for entry in decisions
         }
+        everything = _Record(horizon, list(standings.values()))
         for group, name, members in groups:
-            its = [standings[entry.id] for entry in members]
-            lines.append(_line(horizon, (group, name), its, standings.values()))
+            is_all = group is Group.OVERALL
+            its = everything if is_all else _Record(horizon, [standings[e.id] for e in members])
+            lines.append(_line(group, name, its, everything if group is Group.RATING else its))
     return TrackRecord(lines=tuple(lines), alarms=tuple(alarms(decisions)))
 
 
@@ -190,52 +193,49 @@ def _groups(decisions: Sequence[Entry]) -> Iterator[tuple[Group, str, list[Entry
             yield group, name, found[name]
 
 
-def _line(
-    horizon: int,
-    subject: tuple[Group, str],
-    standings: Sequence[Standing],
-    everything: Iterable[Standing],
-) -> Line:
+class _Record:
+    """Some of the decisions at one horizon, and what is counted of them."""
+
+    def __init__(self, horizon: int, standings: Sequence[Standing]) -> None:
+        self.standings = standings
+        found = [standing.settled[1] for standing in standings if standing.settled]
+        self.has_raw = any(sample.is_raw for sample in found)
+        self.blocks = Blocks(found)
+        self.counts: Counts = count(horizon, found, self.blocks)
+
+
+def _line(group: Group, name: str, its: _Record, pool: _Record) -> Line:
     """The record of some of the decisions; beside one rating, chance deals among all of them."""
-    group, name = subject
-    is_rating = group is Group.RATING
-    found = _samples(standings)
-    pool = _samples(everything) if is_rating else found
-    longest = longest_of(found)
-    track = track_from(count(horizon, found), count(horizon, pool))
-    hold = rate_of(sums_of(found, HOLDS, longest), THIRD)
-    is_hold = is_rating and name == Rating.HOLD
+    track = track_from(its.counts, pool.counts)
+    hold = rate_of(its.blocks.sums(HOLDS), THIRD)
+    is_hold = group is Group.RATING and name == Rating.HOLD
     rate, chance = (hold, track.hold_chance) if is_hold else (track.hit, track.chance)
     return Line(
-        horizon=horizon,
+        horizon=its.counts.horizon,
         group=group,
         name=name,
         track=track,
         hold=hold,
-        always_buy=rate_of(sums_of(pool, ALWAYS_BUY, longest_of(pool))),
-        **_means(standings, longest),
-        skill=None if any(sample.is_raw for sample in pool) else skill(rate, chance),
-        attrition=attrition(standings),
-        apart=tuple(apart(standings)),
+        always_buy=rate_of(pool.blocks.sums(ALWAYS_BUY)),
+        **_means(its.standings, its.blocks.longest),
+        skill=None if pool.has_raw else skill(rate, chance),
+        attrition=attrition(its.standings),
+        apart=tuple(apart(its.standings)),
     )
 
 
-def _samples(standings: Iterable[Standing]) -> list[Sample]:
-    return [found.settled[1] for found in standings if found.settled]
-
-
 def _means(standings: Iterable[Standing], longest: int) -> dict[str, Mean]:
-    means = ("score", "alpha", "ahead", "raw_return")
-    values: dict[str, list[tuple[int, float]]] = {name: [] for name in means}
+    entries: dict[int, list[Returns]] = defaultdict(list)
     for found in standings:
-        if not found.settled or found.entry.rating is None:
-            continue
-        outcome, sample = found.settled
-        block, alpha = block_of(sample.entry, longest), outcome.alpha
-        values["raw_return"].append((block, outcome.raw_return))
-        if alpha is not None:
-            score = found.entry.rating.exposure * alpha
-            values["score"].append((block, score))
-            values["alpha"].append((block, alpha))
-            values["ahead"].append((block, score - alpha))
-    return {name: mean_of(values[name]) for name in means}
+        if found.settled and found.returns:
+            entries[found.settled[1].entry].append(found.returns)
+    blocks: dict[int, list[Returns]] = defaultdict(list)
+    for entry, told in entries.items():
+        blocks[block_of(entry, longest)] += told
+    sided = [[told.sided for told in block if told.sided] for block in blocks.values()]
+    return {
+        "score": mean_of([told.score for told in block] for block in sided),
+        "alpha": mean_of([told.alpha for told in block] for block in sided),
+        "ahead": mean_of([told.score - told.alpha for told in block] for block in sided),
+        "raw_return": mean_of([told.raw for told in block] for block in blocks.values()),
+    }

@@ -12,7 +12,8 @@ from tradmem.journal.base import Stored, is_replaced, newest_revisions
 from tradmem.journal.passages import passage_of
 from tradmem.lessons.fulltext import Texts
 from tradmem.lessons.parts import PartName, Rank, Weighed
-from tradmem.lessons.recall import Recall, Shown, compose
+from tradmem.lessons.recall import Recall, compose
+from tradmem.lessons.wording import Shown
 from tradmem.lessons.words import terms_of
 from tradmem.model import MARKET, Entry, Status
 from tradmem.plugin import texts
@@ -177,11 +178,8 @@ def add(library: Library, arguments: Mapping[str, Any], *, caller: str = "") -> 
     """
     content, ticker = text_of(arguments, CONTENT), ticker_of(arguments)
     done = library.memory.note(content, ticker=ticker, extra={"by": caller} if caller else None)
-    entry = done.entry
     told = texts.KNOWN if done.status is Stored.UNCHANGED else texts.STORED
-    text = told.format(id=entry.id, date=entry.date, about=_about(ticker))
-    same = entry.recorded.extra.get("same_as")
-    return text + (texts.SAME.format(id=same) if same and done.status is Stored.RECORDED else "")
+    return told.format(id=done.entry.id, date=done.entry.date, about=_about(ticker))
 
 
 def _about(ticker: str | None, date: str | None = None) -> str:

@@ -38,7 +38,6 @@ NO_ARGUMENTS = "the arguments are no JSON object"
 NOT_FOUND = "Nothing is found in this memory{about}. Say so where it matters, or ask the user."
 STORED = "Stored as {id} on {date}{about}."
 KNOWN = "This is known already{about}, as {id} of {date}; nothing was added."
-SAME = " It says the same as {id}."
 DECIDED = "Recorded as {id}: {rating} on {ticker}, {date}."
 DECIDED_BEFORE = (
     "{ticker} was decided on {date} before, otherwise; that first decision stands, as {id} "

@@ -1,0 +1,50 @@
+"""What callers hand in: refused in one line where it is of the wrong kind."""
+
+from collections.abc import Iterable
+from math import isfinite
+
+from tradmem.errors import UsageError
+
+
+def check_text(value: object, what: str) -> str:
+    """A text.
+
+    Args:
+        value: as it was handed in.
+        what: how it is called in the message, such as ``the text of a note``.
+
+    Raises:
+        UsageError: it is none.
+    """
+    if not isinstance(value, str):
+        raise UsageError(f"{what} is {_shown(value)}; hand in a string")
+    return value
+
+
+def check_seconds(value: float, what: str) -> float:
+    """A number of seconds from 0 on.
+
+    Raises:
+        UsageError: it is none.
+    """
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not (is_number and isfinite(value) and value >= 0):
+        raise UsageError(f"{what} is {_shown(value)}; it is a number of seconds from 0 on")
+    return value
+
+
+def check_list(value: Iterable[str] | None, what: str) -> tuple[str, ...]:
+    """Several texts, or one; nothing for None.
+
+    Raises:
+        UsageError: it is something else.
+    """
+    if value is None or isinstance(value, str):
+        return () if value is None else (value,)
+    if not isinstance(value, Iterable):
+        raise UsageError(f"{what} is {_shown(value)}; hand in a list of strings")
+    return tuple(check_text(each, what) for each in value)
+
+
+def _shown(value: object) -> str:
+    return " ".join(repr(value).split())[:60]

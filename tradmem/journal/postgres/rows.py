@@ -1,0 +1,113 @@
+"""Rows of the two tables that only grow, from what they hold and back."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from tradmem.errors import LogError, UsageError
+from tradmem.journal.block import fold_now
+from tradmem.journal.ledger import addition_line, identity, read_addition, read_identity
+from tradmem.journal.text import clean
+from tradmem.model import Addition, Decision, Entry, Rating
+
+ARCHIVE = "archive"  # the kind of addition that says where an entry stands
+_NUL = "\x00"
+
+
+class Line(NamedTuple):
+    """An addition as it is stored."""
+
+    digest: bytes
+    kind: str
+    line: str
+    text: str
+
+
+def packed(data: Mapping[str, Any]) -> str:
+    """JSON to the letter as the ledger of a file has it: ASCII, exact numbers, no spaces."""
+    return json.dumps(data, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+
+
+def identity_of(recorded: Decision) -> str:
+    """What is stored of a decision beside its text."""
+    return packed(identity(recorded))
+
+
+def line_of(addition: Addition) -> Line:
+    """What is stored of an addition."""
+    line = packed(addition_line(addition))
+    return Line(_digest(line, addition.text), _plain(addition.kind), line, addition.text)
+
+
+def _digest(line: str, text: str) -> bytes:
+    """What makes an addition the same one."""
+    return hashlib.sha256(f"{line}\n{text}".encode()).digest()[:16]
+
+
+def _plain(word: str) -> str:
+    return word.replace(_NUL, "\ufffd")
+
+
+def as_stored(addition: Addition) -> Addition:
+    """An addition as it comes out again.
+
+    Raises:
+        UsageError: it holds what is no JSON, or what cannot be read again.
+    """
+    if addition.text:
+        addition = replace(addition, text=clean(addition.text))
+    try:
+        line = json.loads(packed(addition_line(addition)))
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"an addition ({addition.kind}) holds what is no JSON: {error}") from error
+    return read(line, addition.text)
+
+
+def read(line: Mapping[str, Any], text: str) -> Addition:
+    """An addition from its line and its text."""
+    addition, _ = read_addition(line)
+    return replace(addition, text=text) if text else addition
+
+
+class Row(NamedTuple):
+    """An entry as the reading queries give it."""
+
+    ticker: str
+    id: str
+    place: int
+    date: Any
+    is_note: bool
+    rating: str | None
+    text: str
+    identity: Mapping[str, Any]
+    edited: Sequence[str]
+    additions: Sequence[tuple[Mapping[str, Any], str]]
+
+
+def entry_of(row: Sequence[Any]) -> Entry:
+    """The entry of a row, folded.
+
+    Raises:
+        LogError: it was not written by this package.
+    """
+    stored = Row(*row)
+    try:
+        arguments, _ = read_identity(stored.identity)
+        recorded = Decision(
+            date=stored.date,
+            ticker=stored.ticker,
+            text=stored.text,
+            rating=Rating(stored.rating) if stored.rating else None,
+            is_note=stored.is_note,
+            **arguments,
+        )
+        additions = [read(line, text) for line, text in stored.additions]
+    except (TypeError, ValueError) as error:
+        raise LogError(
+            f"cannot read entry {stored.id}: {error}; it was not written by tradmem"
+        ) from error
+    kept = [addition for addition in additions if addition.kind != ARCHIVE]
+    entry = fold_now(recorded, kept, archived=len(kept) < len(additions))
+    return replace(entry, edited=tuple(stored.edited)) if stored.edited else entry
