@@ -51,7 +51,7 @@ class Deciding:
 
 
 def run(world, names=NAMES, policy=None, *, options=QUICK, **more):
-    from tradmem.running.graphs import own_graph
+    from tradmem.running.driving import own_graph
 
     graph = own_graph(world.memory, policy or Deciding())
     return run_once(world.memory, names, graph=graph, options=options, **more)

@@ -19,7 +19,7 @@ from tradmem.nodes import resolved_before
 from tradmem.resolving import ResolveReport
 from tradmem.running.alone import alone
 from tradmem.running.crew import Crew, Finished
-from tradmem.running.graphs import OWN, Graph, own_graph
+from tradmem.running.driving import OWN, Graph, own_graph
 from tradmem.running.plan import Fate, Planned, days_of, plan
 from tradmem.running.record import RunLog
 from tradmem.running.report import Event, EventKind, RunOptions, RunReport, TickerRun, Watch
