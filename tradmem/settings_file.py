@@ -4,17 +4,19 @@
 """
 
 import os
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from tradmem.errors import UsageError
 
 FILE = "tradmem.toml"
+DEFAULT_LOG = "logs/memory.md"
 _PROJECT = "pyproject.toml"
-_TABLE = b"tradmem"  # without this word a pyproject.toml need not be parsed
+# Without this a pyproject.toml need not be parsed.
+_TABLE = re.compile(rb"\btool\s*\.\s*[\"']?tradmem\b|^\s*\[\s*tool\s*\]|^\s*tool\s*=", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,10 +58,13 @@ class SettingsFile:
             )
 
 
-def nearest(word: str, known: Collection[str]) -> str:
-    """The known word that looks most like another."""
+def nearest(word: str, known: Collection[str], *, cutoff: float = 0.0) -> str:
+    """The known word that looks most like another; empty if none looks alike by the cutoff."""
+    from difflib import get_close_matches  # noqa: PLC0415 - where all is well, nothing needs it
+
     alike = {name.lower().replace("-", "_"): name for name in known}
-    return alike[get_close_matches(word.lower().replace("-", "_"), list(alike), n=1, cutoff=0.0)[0]]
+    found = get_close_matches(word.lower().replace("-", "_"), list(alike), n=1, cutoff=cutoff)
+    return alike[found[0]] if found else ""
 
 
 def find_file(start: Path | None = None) -> SettingsFile:
@@ -83,7 +88,7 @@ def find_file(start: Path | None = None) -> SettingsFile:
         own, project = place / FILE, place / _PROJECT
         if own.is_file():
             return SettingsFile(path=own, table=_parsed(own, _content(own)))
-        if project.is_file() and _TABLE in (content := _content(project)):
+        if project.is_file() and _TABLE.search(content := _content(project)):
             tools = _parsed(project, content).get("tool", {})
             table = tools.get("tradmem") if isinstance(tools, Mapping) else None
             if isinstance(table, Mapping):

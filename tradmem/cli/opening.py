@@ -15,7 +15,7 @@ from tradmem.configuration import NO_BENCHMARK, Configuration, load
 from tradmem.errors import PriceError, PriceFault, UsageError
 from tradmem.journal.base import Journal
 from tradmem.journal.markdown import MarkdownJournal
-from tradmem.settings import DEFAULT_LOG
+from tradmem.settings_file import DEFAULT_LOG
 
 if TYPE_CHECKING:
     from tradmem.lessons.exchanges import Exchanges

@@ -11,7 +11,7 @@ import click
 from tradmem.clock import parse_date
 from tradmem.errors import TradmemError
 from tradmem.opening import is_database
-from tradmem.settings import DEFAULT_LOG
+from tradmem.settings_file import DEFAULT_LOG
 
 
 class Amount(click.FloatRange):

@@ -20,7 +20,7 @@ from tradmem.errors import LogBusy, LogError, UsageError
 from tradmem.opening import is_database
 from tradmem.running.record import RunLog, RunState
 from tradmem.running.watchlist import read_watchlist, tickers_of
-from tradmem.settings import DEFAULT_LOG
+from tradmem.settings_file import DEFAULT_LOG
 
 if TYPE_CHECKING:
     from tradmem.memory import Memory

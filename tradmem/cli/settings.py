@@ -13,8 +13,9 @@ from tradmem.cli.layout import Cell, Column, Style, table
 from tradmem.cli.opening import configuration
 from tradmem.cli.output import say, width, write, write_json
 from tradmem.configuration import Configuration
-from tradmem.model_settings import KEYS, NO_KEY, SECTION
+from tradmem.model_settings import NO_KEY
 from tradmem.settings import default_cache, default_vectors
+from tradmem.variables import KEYS, SECTION
 
 _COLUMNS = (Column("SETTING"), Column("FROM"), Column("VALUE"))
 _UNSET: Mapping[str, Callable[[], Any]] = {

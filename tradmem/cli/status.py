@@ -22,7 +22,7 @@ from tradmem.memory import Memory
 from tradmem.model import Entry, Problem, Status, Verdict
 from tradmem.opening import is_database
 from tradmem.running.record import RunLog, RunRecord
-from tradmem.settings import DEFAULT_LOG
+from tradmem.settings_file import DEFAULT_LOG
 
 _PATIENCE = timedelta(days=7)  # in which daily runs settle whatever has closes
 _RECENT = timedelta(days=7)
