@@ -12,14 +12,16 @@ from bisect import bisect_right, insort
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 from tradmem.journal.base import is_replaced, newest_revisions
 from tradmem.journal.block import read_block
 from tradmem.journal.blocks import KNOWN, RESOLVED, STATE, TICKER_AT, Blocks
-from tradmem.journal.glance import glance
-from tradmem.journal.passages import Passage, glimpse, passage_of
-from tradmem.journal.tally import Judgement, judgements
 from tradmem.model import Entry, Status
+
+if TYPE_CHECKING:
+    from tradmem.journal.passages import Passage
+    from tradmem.journal.tally import Judgement
 
 _TAIL = 4096  # bytes before the old end that tell an append from another change
 _TICK = 20_000_000  # ns; many systems stamp a file with a clock that stands still as long
@@ -28,7 +30,7 @@ _SECTION = b"\nREFLECTION:"
 _HASH = re.compile(rb'"lesson":"([0-9a-f]{64})"')
 _LESSON, _OUTCOME = b'"add":"reflection"', b'"add":"outcome"'
 
-Verdicts = list[tuple[bytes, list[Judgement]]]
+Verdicts: TypeAlias = "list[tuple[bytes, list[Judgement]]]"
 
 
 class Index(Blocks):
@@ -316,7 +318,10 @@ class Index(Blocks):
         """The ids that stand in both files."""
         return self._by_id.keys() & other._by_id.keys()  # noqa: SLF001 - of its own kind
 
-    def _judge(self, descriptor: int, number: int) -> list[Judgement]:
+    def _judge(self, descriptor: int, number: int) -> "list[Judgement]":
+        from tradmem.journal.glance import glance  # noqa: PLC0415 - for who counts
+        from tradmem.journal.tally import judgements  # noqa: PLC0415 - for who counts
+
         if number not in self._entries and not self.may_be_replaced(number):
             raw = self.raw(descriptor, number)
             if not self.is_known(number) and _OUTCOME not in raw:
@@ -349,8 +354,10 @@ class Index(Blocks):
             self._entries[number] = read_block(raw, archived=self.archived).entry
         return self._entries[number]
 
-    def passage(self, descriptor: int, number: int) -> Passage | None:
+    def passage(self, descriptor: int, number: int) -> "Passage | None":
         """The text of a block's entry; None if it holds none after all."""
+        from tradmem.journal.passages import glimpse, passage_of  # noqa: PLC0415 - for searches
+
         passage = glimpse(self.raw(descriptor, number), archived=self.archived)
         if passage is None and (entry := self.entry(descriptor, number)):
             passage = passage_of(entry)
