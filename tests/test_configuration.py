@@ -253,6 +253,7 @@ def test_every_key_has_its_own_variable_that_is_taken(at_home):
         "aliases": "A=B",
         "weights": "semantic=1",
         "rank": "relevant",
+        "holdout": "0.3",
         "embeddings": "none",
         "reflector": "template",
         "model.base_url": "http://x/v1",

@@ -287,12 +287,7 @@ class Memory:
         check_text(text, "the text of a decision")
         if not text.strip():
             raise UsageError("the text of a decision is empty; write what was decided, and why")
-        instant, date_only = self._decision_instant(ticker, day, now)
-        if decided_at is not None:
-            given = parse_instant(decided_at) if isinstance(decided_at, str) else utc(decided_at)
-            if given > now:
-                raise UsageError(f"decided_at {given} is later than the clock, {now}")
-            instant, date_only = given, False
+        instant, date_only = self._instant(ticker, day, decided_at, now)
         said = _rating_of(text)
         rated = said if rating is None else _choice(Rating, rating, "rating")
         closes = self._entry_close(ticker, instant)
@@ -505,8 +500,10 @@ class Memory:
     ) -> tuple[Consolidation, ...]:
         """Let one note stand for lessons that say the same, or are about the same.
 
-        The note is worded from the facts, quotes what was said, and links its sources; they
-        stay as they are and are superseded by it, so that recall shows it instead of each.
+        The note tells the facts and links its sources. A model words what they have in common
+        where the reflector asks one, checked like a lesson; else, and where that fails, the
+        note quotes them. They stay as they are and are superseded by it, so that recall shows
+        it instead of each.
 
         Args:
             ticker: only this one's lessons; by default each ticker's for itself.
@@ -523,7 +520,15 @@ class Memory:
         """
         mandate = Mandate(at=self._now(), reason=reason, actor=actor, dry_run=dry_run)
         name = None if ticker is None else check_ticker(ticker)
-        return governance.consolidate(self.journal, mandate, ticker=name, tag=tag, least=least)
+        return governance.consolidate(
+            self.journal,
+            mandate,
+            ticker=name,
+            tag=tag,
+            least=least,
+            digester=getattr(self.reflector, "digester", None),
+            clock=self._now,
+        )
 
     # Resolving
 
@@ -896,6 +901,20 @@ class Memory:
         share = 0.0 if withheld is None else self.settings.holdout
         return lots(seen, _ids(withheld or ()), share)
 
+    def _instant(
+        self, ticker: str, day: Date, decided_at: datetime | str | None, now: datetime
+    ) -> tuple[datetime, bool]:
+        """The instant of a decision of a date, and whether only the date is known."""
+        if decided_at is None:
+            return self._decision_instant(ticker, day, now)
+        from tradmem.market.calendars import refuse_future  # noqa: PLC0415 - loads calendars
+
+        refuse_future(ticker, day, now, self.settings.aliases)
+        given = parse_instant(decided_at) if isinstance(decided_at, str) else utc(decided_at)
+        if given > now:
+            raise UsageError(f"decided_at {given} is later than the clock, {now}")
+        return given, False
+
     def _entry_close(self, ticker: str, decided_at: datetime) -> datetime:
         """When the session at whose close a decision enters has closed."""
         from tradmem.market.calendars import calendar_of  # noqa: PLC0415 - loads calendars
@@ -976,6 +995,8 @@ def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in given.items():
         if name in RESERVED:
             raise UsageError(f"extra cannot hold {name!r}, a name that every entry has itself")
+        if type(value) is str:
+            continue
         try:
             json.dumps({name: value}, allow_nan=False)
         except (TypeError, ValueError) as error:
@@ -999,6 +1020,8 @@ def _ids(names: Iterable[str] | None) -> tuple[str, ...]:
 
 def _choice(kind: type[_Choice], value: str, what: str) -> _Choice:
     """A member of a closed set, in any case."""
+    if isinstance(value, kind):
+        return value
     for member in kind:
         if str(value).lower() == member.value.lower():
             return member

@@ -160,6 +160,8 @@ KINDS: Mapping[str, Kind] = {
     ),
     "half_life": Kind("a number of days", _number, float),
     "embeddings": _one_of("auto", "none", "wordllama", "openai"),
+    "holdout": Kind("a share from 0 to below 1, such as 0.1", _number, float),
+    "holdout_salt": _TEXT,
     "related": _COUNT,
     "cache": _PATH,
     "vectors": _PATH,

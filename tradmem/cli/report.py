@@ -6,7 +6,7 @@ import click
 
 from tradmem.cli import options
 from tradmem.cli.opening import is_there, open_memory
-from tradmem.cli.output import say, write, write_json
+from tradmem.cli.output import write
 from tradmem.errors import UsageError
 
 

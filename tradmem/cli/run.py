@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import traceback
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,10 +14,12 @@ from tradmem.cli import options
 from tradmem.cli.group import BUSY, DEBUG, DONE, FAILED
 from tradmem.cli.opening import configuration, now, open_memory
 from tradmem.cli.output import say
-from tradmem.cli.run_watch import watching
-from tradmem.errors import LogError, UsageError
-from tradmem.running.record import RunState
+from tradmem.cli.run_watch import tell, watching
+from tradmem.errors import LogBusy, LogError, UsageError
+from tradmem.opening import is_database
+from tradmem.running.record import RunLog, RunState
 from tradmem.running.watchlist import read_watchlist, tickers_of
+from tradmem.settings_file import DEFAULT_LOG
 
 if TYPE_CHECKING:
     from tradmem.memory import Memory
@@ -128,12 +131,26 @@ def run(
         max_cost=max_cost,
     )
     stop = Stop()
-    with memory.handed_out(), on_signals(stop):
-        driven = _graph(graph, quiet=quiet or as_json)
-        with watching(as_json=as_json, quiet=quiet, one=len(names) == 1) as watch:
-            report = run_once(
-                memory, names, date=date, graph=driven, options=asked, watch=watch, stop=stop
-            )
+    runs = RunLog(DEFAULT_LOG if is_database(log) else log)
+    with watching(as_json=as_json, quiet=quiet) as watch, redirect_stdout(sys.stderr):
+        try:  # what a graph prints is neither digest nor event
+            with memory.handed_out(), on_signals(stop):
+                driven = _graph(graph, quiet=quiet or as_json)
+                report = run_once(
+                    memory,
+                    names,
+                    date=date,
+                    graph=driven,
+                    options=asked,
+                    watch=watch,
+                    stop=stop,
+                    runs=runs,
+                )
+        except LogBusy:
+            if stop.is_asked:  # while another run was waited for
+                return _as_shells_count(stop.why)
+            raise
+    tell(report, as_json=as_json, quiet=quiet, one=len(names) == 1)
     _trace(report)
     status = _status(report)
     if report.left:
@@ -196,11 +213,15 @@ def _trace(report: "RunReport") -> None:
 
 def _status(report: "RunReport") -> int:
     if report.state is RunState.INTERRUPTED:
-        number = getattr(signal, report.stopped, signal.SIGINT)
-        return 128 + int(number)  # as shells count
+        return _as_shells_count(report.stopped)
     if report.state is RunState.FAILED:
         return BUSY if report.is_busy else FAILED
     return DONE
+
+
+def _as_shells_count(name: str) -> int:
+    """The exit status of who was ended by a signal."""
+    return 128 + int(getattr(signal, name, signal.SIGINT))
 
 
 def _leave(memory: "Memory", status: int) -> None:

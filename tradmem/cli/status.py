@@ -13,12 +13,16 @@ from tradmem.cli.group import DONE, FAILED
 from tradmem.cli.listing import due_lines, entry_lines
 from tradmem.cli.opening import exchanges_of, is_there, now, open_journal, open_memory
 from tradmem.cli.output import safe, say, width, write, write_json
+from tradmem.cli.status_runs import run_lines, run_object, wanted_by
 from tradmem.cli.words import bold, called, counted, dim, from_now
 from tradmem.clock import format_instant
 from tradmem.journal.markdown import MarkdownJournal
 from tradmem.lessons.exchanges import STUCK_AFTER
 from tradmem.memory import Memory
 from tradmem.model import Entry, Problem, Status, Verdict
+from tradmem.opening import is_database
+from tradmem.running.record import RunLog, RunRecord
+from tradmem.settings_file import DEFAULT_LOG
 
 _PATIENCE = timedelta(days=7)  # in which daily runs settle whatever has closes
 _RECENT = timedelta(days=7)
@@ -34,6 +38,7 @@ class Standing(NamedTuple):
         attempts: how often a model was asked in vain for the lesson of an entry, by its id.
         problems: what is wrong in the files.
         now: when this was asked.
+        runs: the daily runs, the oldest first.
     """
 
     entries: Sequence[Entry]
@@ -41,6 +46,7 @@ class Standing(NamedTuple):
     attempts: Mapping[str, int]
     problems: Sequence[Problem]
     now: datetime
+    runs: Sequence[RunRecord] = ()
 
     @property
     def overdue(self) -> list[tuple[Entry, datetime]]:
@@ -92,6 +98,7 @@ class Standing(NamedTuple):
                 "`tradmem resolve --retry-unresolvable`, or take note of it "
                 f"with `tradmem forget {entry.id} --reason TEXT`"
             )
+        yield from wanted_by(self.runs)
         for problem in self.problems:
             yield str(problem)
 
@@ -126,6 +133,7 @@ def standing_of(memory: Memory, log: str) -> Standing:
         attempts=exchanges_of(log).attempts(),
         problems=memory.journal.problems(),
         now=now(),
+        runs=RunLog(DEFAULT_LOG if is_database(log) else log or DEFAULT_LOG).runs(),
     )
 
 
@@ -151,6 +159,7 @@ def page(log: str, standing: Standing, wanted: Sequence[str]) -> Iterator[str]:
         for entry in standing.without_lesson:
             assert entry.known_at
             yield f"  {_name(entry)}, known {from_now(entry.known_at, standing.now)}"
+    yield from run_lines(standing.runs, room)
     yield ""
     if wanted:
         yield bold("Needs a person")
@@ -206,5 +215,6 @@ def _object(log: str, standing: Standing, wanted: Sequence[str]) -> dict[str, An
         "stuck": [entry.id for entry in standing.stuck],
         "unresolvable": [entry.id for entry in standing.given_up],
         "problems": [str(problem) for problem in standing.problems],
+        "runs": [run_object(run) for run in standing.runs[-5:]],
         "needs_person": list(wanted),
     }

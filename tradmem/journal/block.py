@@ -20,6 +20,7 @@ from tradmem.journal.ledger import (
 from tradmem.journal.tagline import Tag, fraction, looks_like_tag, percent, read_tag
 from tradmem.journal.text import DELIMITER, clean, unescape
 from tradmem.model import (
+    EDITED,
     Act,
     Addition,
     Decision,
@@ -262,8 +263,9 @@ def _pair(
             continue
         text = exact.get(digest) or (left.pop(0) if left else "")
         changed = changed or digest not in exact
+        data = addition.data if digest in exact else {**addition.data, EDITED: True}
         if text:
-            additions.append(replace(addition, text=unescape(text)))
+            additions.append(replace(addition, text=unescape(text), data=data))
     typed = [Addition(kind=Act.REFLECTION, text=text) for text in left]
     typed += [Addition(kind=Act.REMARK, text=text) for name, text in bodies if name == "NOTE"]
     return additions, typed, ["reflection"] if changed else []

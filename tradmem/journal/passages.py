@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from tradmem.clock import last_instant, parse_instant
 from tradmem.errors import UsageError
+from tradmem.journal.ledger import text_hash
 from tradmem.journal.tagline import percent
 from tradmem.journal.text import unescape
 from tradmem.model import GOVERNING, Act, Entry
@@ -75,21 +76,25 @@ class Changes:
 def passage_of(entry: Entry) -> Passage:
     """The passage of an entry as it is."""
     recorded, settled = entry.recorded, entry.outcome is not None
-    acts_by_time = dated(entry.additions, recorded.horizon)
+    acts_by_time = dated(entry.additions, recorded)
     acts = [
         (when, act) for when, act in acts_by_time if when and act.kind not in GOVERNING
     ]  # they change no text
     kinds = Counter(act.kind for _, act in acts)
+    since = max([recorded.known_at, *(when for when, _ in acts)])
     return Passage(
         id=entry.id,
         ticker=entry.ticker,
         day=entry.date.isoformat(),
         made=recorded.known_at,
-        since=max([recorded.known_at, *(when for when, _ in acts)]),
+        since=since,
         teaches=recorded.is_note or settled,
         sole=kinds.keys() <= {Act.OUTCOME, Act.REFLECTION}
         and kinds[Act.OUTCOME] == settled
-        and kinds[Act.REFLECTION] <= settled,
+        and kinds[Act.REFLECTION] <= settled
+        and all(
+            since in (when, recorded.known_at) for when, act in acts if act.kind == Act.OUTCOME
+        ),
         lesson=entry.reflection,
         body="\n".join(filter(None, (recorded.text, entry.remark))),
         tags=entry.tags,
@@ -141,8 +146,8 @@ def _read(raw: bytes, found: re.Match[bytes], archived: bool) -> Passage | None:
     outcomes = first.count(_OUTCOME_LINE) + later.count(_OUTCOME_LINE)
     if bool(note) != (section == b"NOTE") or (note and (outcomes or lesson_line is not None)):
         return None
-    if lesson_line is None and lesson:
-        return None  # a person wrote it
+    if lesson and (lesson_line is None or not _is_of(lesson_line, lesson)):
+        return None  # a person wrote it, or typed over it
     made_at = stamped if note else decided
     known = [parse_instant(made_at.decode()) if made_at else last_instant(_day(day))]
     if outcomes:
@@ -165,6 +170,11 @@ def _read(raw: bytes, found: re.Match[bytes], archived: bool) -> Passage | None:
         recalled=_strings(_RECALLED, rest),
         archived=archived,
     )
+
+
+def _is_of(line: bytes, lesson: str) -> bool:
+    """Whether a ledger line is about this very text."""
+    return f'"sha256":"{text_hash(lesson)}"'.encode() in line
 
 
 def _texts(body: bytes) -> tuple[str, str]:

@@ -40,7 +40,11 @@ class Wanted(NamedTuple):
 
     def fits(self, entry: Entry) -> bool:
         """Whether an entry, as it stood then, is wanted as far as its state goes."""
-        if entry.known_at is None or (entry.hidden and not self.hidden):
+        return entry.known_at is not None and self.suits(entry)
+
+    def suits(self, entry: Entry) -> bool:
+        """Whether a memory, as it stood then, is wanted."""
+        if entry.hidden and not self.hidden:
             return False
         return not self.lessons or entry.status is not Status.SETTLED
 

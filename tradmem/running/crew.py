@@ -164,7 +164,7 @@ def standing(
     """
     there = memory.journal.find(planned.day, planned.ticker)
     fresh = [entry for entry in there if entry.id not in before and not entry.recorded.is_note]
-    named = memory.get(str(state["entry_id"])) if state.get("entry_id") else None
+    named = memory.journal.get(str(state["entry_id"])) if state.get("entry_id") else None
     entry = named or (fresh[-1] if fresh else None)
     if entry is None:
         old = [one for one in there if not one.recorded.is_note]
@@ -174,4 +174,5 @@ def standing(
 
 def _notices(state: Mapping[str, Any]) -> tuple[str, ...]:
     given = state.get("notices") or ()
-    return (given,) if isinstance(given, str) else tuple(str(notice) for notice in given)
+    several = isinstance(given, list | tuple)
+    return tuple(str(notice) for notice in (given if several else (given,)))

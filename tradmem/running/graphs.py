@@ -137,6 +137,8 @@ _INTERRUPT = "__interrupt__"
 
 
 def _as_mapping(state: Any) -> Mapping[str, Any]:
+    if not isinstance(state, Mapping) and not hasattr(state, "__dict__"):
+        raise UsageError(f"the graph ended in {type(state).__name__}; it has to end in a state")
     found: Mapping[str, Any] = state if isinstance(state, Mapping) else vars(state)
     return found
 

@@ -42,6 +42,7 @@ def run_once(
     options: RunOptions | None = None,
     watch: Watch = lambda _: None,
     stop: Stop | None = None,
+    runs: RunLog | None = None,
 ) -> RunReport:
     """Resolve what is due, once; then let a graph decide on each ticker that is still open.
 
@@ -60,6 +61,8 @@ def run_once(
         options: how it goes about it.
         watch: called in this thread with whatever happens.
         stop: by which another thread or a signal may end the run.
+        runs: the record of runs, and the lock beside it; by default what stands beside the
+            log, and none for a log that is no file.
 
     Raises:
         UsageError: no ticker, one that can be none, or an impossible date; nothing was done.
@@ -72,8 +75,10 @@ def run_once(
     days_of(memory, names, date)  # refuses what cannot be, before anything is waited for
     driven = _make_graph(memory, graph)
     options, stop = options or RunOptions(), stop or Stop()
-    run = _Run(memory, options, watch, stop)
-    with alone(memory, options.wait, stop, run.wait), memory.handed_out():
+    path = getattr(memory.journal, "path", None)
+    runs = runs or (RunLog(path) if path else None)
+    run = _Run(memory, options, watch, stop, runs)
+    with alone(runs, options.wait, stop, run.wait), memory.handed_out():
         return run.go(names, date, *driven)
 
 
@@ -93,10 +98,11 @@ def _make_graph(memory: Memory, graph: Any) -> tuple[str, str | None, Callable[[
 class _Run:
     """A run half-way."""
 
-    def __init__(self, memory: Memory, options: RunOptions, watch: Watch, stop: Stop) -> None:
-        path = getattr(memory.journal, "path", None)
+    def __init__(
+        self, memory: Memory, options: RunOptions, watch: Watch, stop: Stop, runs: RunLog | None
+    ) -> None:
         self._memory, self._options, self._watch, self._stop = memory, options, watch, stop
-        self._runs = RunLog(path) if path else None
+        self._runs = runs
         self._told: SimpleQueue[Any] = SimpleQueue()
         self._id, self._graph, self._started = "", OWN, utc(memory.clock())
         self._record_error: BaseException | None = None

@@ -228,7 +228,14 @@ class Event:
 Watch = Callable[[Event], None]
 
 
+_LONGEST = 500  # characters of an error; what a foreign one quotes may be a whole page
+
+
 def line_of(error: BaseException) -> str:
     """An error on one line; one that is not ours with its type."""
-    text = " ".join(str(error).split())
+    try:
+        text = " ".join(str(error).split())
+    except Exception:  # noqa: BLE001 - an error of a foreign kind that cannot say what it is
+        text = "it does not say why"
+    text = text if len(text) <= _LONGEST else text[:_LONGEST] + "..."
     return text if isinstance(error, TradmemError) else f"{type(error).__name__}: {text}"

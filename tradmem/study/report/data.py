@@ -76,9 +76,7 @@ def subject_of(
         LogError: the log cannot be read.
     """
     instant = as_instant(as_of, memory.clock())
-    tickers, agents = (
-        (one,) if isinstance(one, str) else tuple(one) for one in (tickers, agents)
-    )
+    tickers, agents = ((one,) if isinstance(one, str) else tuple(one) for one in (tickers, agents))
     record = memory.track(instant, tickers=tickers, agents=agents, since=since, until=until)
     utility = memory.lesson_utility(
         instant, tickers=tickers, agents=agents, since=since, until=until

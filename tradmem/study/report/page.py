@@ -86,9 +86,7 @@ def report_page(
         UsageError: an option cannot be, or the extra ``analysis`` is not installed.
         LogError: the log cannot be read.
     """
-    subject = subject_of(
-        memory, as_of, tickers=tickers, agents=agents, since=since, until=until
-    )
+    subject = subject_of(memory, as_of, tickers=tickers, agents=agents, since=since, until=until)
     return page_of(subject, title=title)
 
 
@@ -146,7 +144,8 @@ def _library() -> str:
     except ImportError as error:
         raise UsageError(EXTRA) from error
     bundle: str = vl_convert.javascript_bundle()
-    assert "</script" not in bundle.lower() and "<!--" not in bundle
+    assert "</script" not in bundle.lower()
+    assert "<!--" not in bundle
     return bundle
 
 
