@@ -14,7 +14,7 @@ from datetime import datetime
 from enum import StrEnum
 from math import sqrt
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from tradmem.clock import last_instant, parse_instant
 from tradmem.errors import UsageError
@@ -342,8 +342,7 @@ class Addition:
     data: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
+class Problem(NamedTuple):
     """Something in a log that a person should look at; ``line`` counts from 1."""
 
     path: str
@@ -658,21 +657,21 @@ def _instant(text: object) -> datetime | None:
         return None
 
 
-@dataclass(slots=True)
 class _State:
     """The fold half-way."""
 
-    status: Status
-    outcomes: dict[int, Outcome] = field(default_factory=dict)
-    primary: int | None = None
-    reflection: str = ""
-    remark: str = ""
-    links: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    reason: str = ""
-    forgotten: bool = False
-    superseded_by: str = ""
-    valid_until: datetime | None = None
+    def __init__(self, status: Status, valid_until: datetime | None) -> None:
+        self.status = status
+        self.valid_until = valid_until
+        self.outcomes: dict[int, Outcome] = {}
+        self.primary: int | None = None
+        self.reflection = ""
+        self.remark = ""
+        self.links: tuple[str, ...] = ()
+        self.tags: tuple[str, ...] = ()
+        self.reason = ""
+        self.forgotten = False
+        self.superseded_by = ""
 
     def take(self, addition: Addition, recorded: Decision) -> None:
         """Let one more addition act; a kind that is not known here does nothing."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tradmem.errors import UsageError
 from tradmem.lessons.parts import DEFAULT_WEIGHTS, PartName, Rank
-from tradmem.settings_file import nearest
+from tradmem.settings_file import DEFAULT_HORIZONS, nearest
 
 STUDY_HOLDOUT = 0.1
 MAX_HORIZON = 2520  # ten years of sessions
@@ -80,7 +80,7 @@ class Settings:
     """
 
     benchmark: str | Mapping[str, str | None] | None = None
-    horizons: tuple[int, ...] = (5,)
+    horizons: tuple[int, ...] = DEFAULT_HORIZONS
     aliases: Mapping[str, str] = field(default_factory=dict)
     max_resolved: int | None = 1000
     same_ticker: int = 5

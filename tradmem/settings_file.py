@@ -6,21 +6,21 @@
 import os
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from tradmem.errors import UsageError
 
 FILE = "tradmem.toml"
 DEFAULT_LOG = "logs/memory.md"
+DEFAULT_HORIZONS = (5,)
 _PROJECT = "pyproject.toml"
 # Without this a pyproject.toml need not be parsed.
 _TABLE = re.compile(rb"\btool\s*\.\s*[\"']?tradmem\b|^\s*\[\s*tool\s*\]|^\s*tool\s*=", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SettingsFile:
+class SettingsFile(NamedTuple):
     """What a settings file says.
 
     Attributes:
@@ -29,7 +29,7 @@ class SettingsFile:
     """
 
     path: Path | None = None
-    table: Mapping[str, Any] = field(default_factory=dict)
+    table: Mapping[str, Any] = MappingProxyType({})
 
     def section(self, name: str) -> Mapping[str, Any]:
         """One of its tables; empty where it has none.
@@ -96,6 +96,16 @@ def find_file(start: Path | None = None) -> SettingsFile:
         if str(place) == home or (place / ".git").exists():
             break
     return SettingsFile()
+
+
+def is_silent(env: Mapping[str, str] = os.environ) -> bool:
+    """Whether nothing but the log is set, as is usual: then all settings are the default ones.
+
+    Raises:
+        UsageError: there is a settings file that cannot be read.
+    """
+    says = any(name.startswith("TRADMEM_") and name != "TRADMEM_LOG" for name in env)
+    return not says and find_file().path is None
 
 
 def _content(path: Path) -> bytes:

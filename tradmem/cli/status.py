@@ -12,7 +12,7 @@ from tradmem.cli import options
 from tradmem.cli.group import DONE, FAILED
 from tradmem.cli.listing import due_lines, entry_lines
 from tradmem.cli.opening import exchanges_of, is_there, now, open_journal, open_memory
-from tradmem.cli.output import safe, say, width, write, write_json
+from tradmem.cli.output import safe, say, width, without_password, write, write_json
 from tradmem.cli.status_runs import run_lines, run_object, wanted_by
 from tradmem.cli.words import bold, called, counted, dim, from_now
 from tradmem.clock import format_instant
@@ -69,6 +69,13 @@ class Standing(NamedTuple):
         return [e for e in self.entries if e.status is Status.UNRESOLVABLE and not e.hidden]
 
     @property
+    def suspects(self) -> list[Entry]:
+        """Those that the last run found suspect, and that are pending still."""
+        found = self.runs[-1].data.get("resolved") if self.runs else None
+        names = found.get("suspect") if isinstance(found, dict) else None
+        return [e for e, _ in self.pending if isinstance(names, list) and e.id in names]
+
+    @property
     def judged(self) -> list[Entry]:
         """Those whose outcome came within the last seven days, the newest first."""
         since = (self.now - _RECENT).date()
@@ -91,6 +98,11 @@ class Standing(NamedTuple):
                 f"{_name(entry)} is stuck: {self.attempts[entry.id]} answers of the model were of "
                 f"no use; `tradmem show {entry.id} --exchange` shows them, and "
                 "`tradmem resolve --retry-stuck` asks again"
+            )
+        for entry in self.suspects:
+            yield (
+                f"{_name(entry)} is suspect: closes in its window jump, by a split or bad data; "
+                f"mend the data, or take them with `tradmem resolve --accept {entry.id}`"
             )
         for entry in self.given_up:
             yield (
@@ -202,7 +214,7 @@ def _size(path: Path) -> str:
 def _object(log: str, standing: Standing, wanted: Sequence[str]) -> dict[str, Any]:
     counts = Counter(entry.status for entry in standing.entries)
     return {
-        "log": log,
+        "log": without_password(log),
         "files": [{"path": str(path), "bytes": path.stat().st_size} for path in _files(log)],
         "entries": len(standing.entries),
         "counts": {str(kind): counts[kind] for kind in Status},
@@ -213,6 +225,7 @@ def _object(log: str, standing: Standing, wanted: Sequence[str]) -> dict[str, An
         "without_lesson": [entry.id for entry in standing.without_lesson],
         "judged": [entry.id for entry in standing.judged],
         "stuck": [entry.id for entry in standing.stuck],
+        "suspect": [entry.id for entry in standing.suspects],
         "unresolvable": [entry.id for entry in standing.given_up],
         "problems": [str(problem) for problem in standing.problems],
         "runs": [run_object(run) for run in standing.runs[-5:]],

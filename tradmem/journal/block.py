@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import timedelta
 from math import ceil
-from typing import Any
+from typing import Any, NamedTuple
 
 from tradmem.clock import last_instant
 from tradmem.errors import UsageError
@@ -49,8 +49,7 @@ _IN_CONFLICT = "a conflict marker; keep one side, then delete the marker"
 _RUN_TOGETHER = "two stand in one block; end the first with its delimiter line"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class Reading(NamedTuple):
     """What one block holds, and where.
 
     Attributes:
@@ -70,14 +69,14 @@ class Reading:
     typed: tuple[Addition, ...] = ()
 
 
-@dataclass(slots=True)
 class _Ledger:
     """The ledger lines of one entry; each lesson with the hash of its text."""
 
-    identity: dict[str, Any] = field(default_factory=dict)
-    was: dict[str, Any] = field(default_factory=dict)
-    additions: list[tuple[Addition, str]] = field(default_factory=list)
-    faults: list[str] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.identity: dict[str, Any] = {}
+        self.was: dict[str, Any] = {}
+        self.additions: list[tuple[Addition, str]] = []
+        self.faults: list[str] = []
 
 
 def decode(raw: bytes) -> tuple[str, tuple[str, ...]]:

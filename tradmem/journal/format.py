@@ -7,7 +7,8 @@ are what ``\n`` ends, and nothing else.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from tradmem.errors import LogError
 from tradmem.journal.block import Reading, fold_now, read_block, tail_fault
@@ -23,8 +24,7 @@ _END = re.compile(rb"<!-- ENTRY_END -->[ \t\r]*(?:\n|\Z)")
 _RETAGGED = frozenset({Act.OUTCOME, Act.UNRESOLVABLE})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
+class Block(NamedTuple):
     """What stands between two delimiters, its own delimiter line included.
 
     Attributes:
@@ -38,8 +38,7 @@ class Block:
     entry: Entry | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Log:
+class Log(NamedTuple):
     """A file, read: its blocks in order, the text after the last one, and its problems."""
 
     blocks: tuple[Block, ...]

@@ -13,14 +13,16 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 from tradmem.journal.base import is_replaced, newest_revisions
 from tradmem.journal.block import read_block
 from tradmem.journal.blocks import KNOWN, RESOLVED, STATE, TICKER_AT, Blocks
-from tradmem.journal.glance import glance
-from tradmem.journal.passages import Passage, glimpse, is_taught, passage_of
-from tradmem.journal.tally import Judgement, judgements
 from tradmem.model import Entry, Status
+
+if TYPE_CHECKING:
+    from tradmem.journal.passages import Passage
+    from tradmem.journal.tally import Judgement
 
 _TAIL = 4096  # bytes before the old end that tell an append from another change
 _TICK = 20_000_000  # ns; many systems stamp a file with a clock that stands still as long
@@ -30,7 +32,7 @@ _LEDGER = b"<!-- tradmem:"
 _OPENING = re.compile(rb"^(?:DECISION|NOTE):", re.MULTILINE)
 _OUTCOME = b'"add":"outcome"'
 
-Verdicts = list[tuple[bytes, list[Judgement]]]
+Verdicts: TypeAlias = "list[tuple[bytes, list[Judgement]]]"
 
 
 class Index(Blocks):
@@ -199,6 +201,8 @@ class Index(Blocks):
         """Whether an entry is pending, or may lack the lesson of its last outcome."""
         if not self.is_known(number):
             return self.is_pending(number)
+        from tradmem.journal.passages import is_taught  # noqa: PLC0415 - for large logs
+
         return not is_taught(self.raw(descriptor, number))
 
     def amended(self, descriptor: int, growth: dict[int, int]) -> None:
@@ -335,7 +339,10 @@ class Index(Blocks):
         """The ids that stand in both files."""
         return self._by_id.keys() & other._by_id.keys()  # noqa: SLF001 - of its own kind
 
-    def _judge(self, descriptor: int, number: int) -> list[Judgement]:
+    def _judge(self, descriptor: int, number: int) -> "list[Judgement]":
+        from tradmem.journal.glance import glance  # noqa: PLC0415 - for who counts
+        from tradmem.journal.tally import judgements  # noqa: PLC0415 - for who counts
+
         if number not in self._entries and not self.may_be_replaced(number):
             raw = self.raw(descriptor, number)
             if not self.is_known(number) and _OUTCOME not in raw:
@@ -370,8 +377,10 @@ class Index(Blocks):
                 self.doubt()
         return self._entries[number]
 
-    def passage(self, descriptor: int, number: int) -> Passage | None:
+    def passage(self, descriptor: int, number: int) -> "Passage | None":
         """The text of a block's entry; None if it holds none after all."""
+        from tradmem.journal.passages import glimpse, passage_of  # noqa: PLC0415 - for searches
+
         passage = glimpse(self.raw(descriptor, number), archived=self.archived)
         if passage is None and (entry := self.entry(descriptor, number)):
             passage = passage_of(entry)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import date as Date  # noqa: N812 - `date` is the name of a field elsewhere
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tradmem.errors import LogBusy, UnknownEntry
 from tradmem.journal.base import (
@@ -19,18 +19,20 @@ from tradmem.journal.base import (
     place,
 )
 from tradmem.journal.block import fold_now, read_block
+from tradmem.journal.files import OvertakenError
 from tradmem.journal.format import parse, render
 from tradmem.journal.index import Index, Verdicts
 from tradmem.journal.marks import Mark, changed_since, lost_since, mark_of
-from tradmem.journal.mending import mended
-from tradmem.journal.passages import Changes
-from tradmem.journal.rewriting import OvertakenError, Writer
 from tradmem.journal.selection import Wanted, select
 from tradmem.journal.shelf import Opened, Shelf
-from tradmem.journal.tally import Tally
 from tradmem.journal.text import clean
-from tradmem.journal.verdicts import Counts
 from tradmem.model import Addition, Decision, Entry, Problem
+
+if TYPE_CHECKING:
+    from tradmem.journal.passages import Changes
+    from tradmem.journal.rewriting import Writer
+    from tradmem.journal.tally import Tally
+    from tradmem.journal.verdicts import Counts
 
 _ATTEMPTS = 10  # against a program that writes the log without taking its lock
 
@@ -120,7 +122,9 @@ class MarkdownJournal:
             f"({_ATTEMPTS} attempts); try again when it has finished"
         )
 
-    def _writer(self, opened: Opened) -> Writer:
+    def _writer(self, opened: Opened) -> "Writer":
+        from tradmem.journal.rewriting import Writer  # noqa: PLC0415 - readers need none
+
         return Writer(opened=opened, max_resolved=self.max_resolved, horizons=self.horizons)
 
     def _add(self, opened: Opened, additions: Sequence[tuple[str, Addition]]) -> None:
@@ -243,13 +247,15 @@ class MarkdownJournal:
                     found = select(indexes, entry, wanted)
         return found.entries
 
-    def counts(self, ticker: str, as_of: datetime) -> tuple[Counts, ...]:
+    def counts(self, ticker: str, as_of: datetime) -> "tuple[Counts, ...]":
         """See :class:`~tradmem.journal.base.Journal`."""
         with self._shelf.reading() as opened:
             return self._tally(opened, ticker).as_of(as_of)
 
-    def _tally(self, opened: Opened, ticker: str) -> Tally:
+    def _tally(self, opened: Opened, ticker: str) -> "Tally":
         """The verdicts on a ticker in all files, counted again only where one has changed."""
+        from tradmem.journal.tally import Tally  # noqa: PLC0415 - for who counts
+
         indexes = (opened.log, *opened.archives())
         found = [index.verdicts(opened.descriptor(index), ticker) for index in indexes]
         before, tally = self._tallies.get(ticker, ([], Tally()))
@@ -264,8 +270,10 @@ class MarkdownJournal:
         self._tallies[ticker] = (found, tally)
         return tally
 
-    def passages(self, mark: Any = None) -> Changes:
+    def passages(self, mark: Any = None) -> "Changes":
         """See :class:`~tradmem.journal.base.Journal`."""
+        from tradmem.journal.passages import Changes  # noqa: PLC0415 - for who searches
+
         with self._shelf.reading() as opened:
             indexes = [*opened.archives(), opened.log]
             repeated = {index: opened.repeated(index) for index in indexes}
@@ -350,6 +358,8 @@ class MarkdownJournal:
         Raises:
             LogError: a file cannot be read or written; nothing was changed in it.
         """
+        from tradmem.journal.mending import mended  # noqa: PLC0415 - seldom wanted
+
         changes: dict[str, tuple[bytes, bytes]] = {}
         if not self._shelf.real.exists():
             return changes

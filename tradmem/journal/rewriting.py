@@ -11,16 +11,13 @@ from itertools import chain
 from tradmem.errors import LogError
 from tradmem.journal import files
 from tradmem.journal.block import read_block
+from tradmem.journal.files import OvertakenError
 from tradmem.journal.format import amend, opening, split
 from tradmem.journal.index import Index
 from tradmem.journal.rotation import choose, preamble, splice
 from tradmem.journal.shelf import Opened
 from tradmem.journal.text import DELIMITER
 from tradmem.model import Addition
-
-
-class OvertakenError(Exception):
-    """Another program changed a file while we were writing its new content."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,9 +6,8 @@ from itertools import chain
 
 from tradmem.journal.block import read_block
 from tradmem.journal.index import Index
+from tradmem.journal.selection import KEPT_PER_TICKER
 from tradmem.model import GOVERNING, Entry, Status
-
-KEPT_PER_TICKER = 5  # recall must find these without the archive
 
 
 def choose(
