@@ -8,7 +8,8 @@ import pytest
 from tradmem import Memory, Settings, UsageError
 from tradmem.configuration import DEFAULT, load, variable
 from tradmem.lessons.openai import OpenAIReflector
-from tradmem.model_settings import HOST_KEYS, VARIABLES, is_set_up, model_settings
+from tradmem.model_settings import is_set_up, model_settings
+from tradmem.variables import HOST_KEYS, VARIABLES
 
 FULL = """
 log = "logs/desk.md"
@@ -252,6 +253,7 @@ def test_every_key_has_its_own_variable_that_is_taken(at_home):
         "aliases": "A=B",
         "weights": "semantic=1",
         "rank": "relevant",
+        "holdout": "0.3",
         "embeddings": "none",
         "reflector": "template",
         "model.base_url": "http://x/v1",

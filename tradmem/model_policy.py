@@ -67,11 +67,15 @@ def model_policy(
 
     Raises:
         UsageError: no model or no key is known, or a value cannot be.
+        PriceError: from the policy; no closes can be had now, and nobody is asked.
         ModelError: from the policy; the model gave no usable answer, and nothing is recorded.
     """
     chat = Chat(settings or model_settings(**given), options=options)
 
     def decide(situation: Situation) -> Call:
+        missing = situation.brief.error
+        if missing and situation.brief.last is None and missing.kind.passing:
+            raise missing
         entry = entry_id(situation.date, situation.ticker, situation.agent)
 
         def kept(messages: Sequence[Message], reply: Reply | Fault, found: Call | str) -> None:

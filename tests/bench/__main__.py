@@ -1,8 +1,9 @@
 """Every benchmark, one table after the other."""
 
-from tests.bench import journal, recall, resolve
+from tests.bench import journal, recall, resolve, starting
 
 if __name__ == "__main__":
     journal.main()
     resolve.main()
     recall.main()
+    starting.main()

@@ -136,7 +136,6 @@ def test_a_file_that_is_there_is_replaced_only_by_force(full):
     ("words", "told"),
     [
         (["export", "out.xlsx"], "does not tell by its name what it is"),
-        (["export", "out.md"], "pages go to a folder"),
         (["export", "-"], "standard output takes --format csv or jsonl"),
         (["import", "nowhere.jsonl"], "cannot read nowhere.jsonl"),
         (["import", "nowhere.md"], "there is no file nowhere.md"),

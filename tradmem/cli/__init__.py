@@ -1,6 +1,10 @@
 """The command line: one module per family of commands, loaded when one of them runs."""
 
+import gc
+
 from tradmem.cli.group import Group, Lazy
+
+_PATIENT = 50_000  # new objects; loading a command makes many of them and no garbage
 
 _DAILY, _LOOK, _GOVERN, _TRY = "Every day", "Look and check", "Keep in order", "Try it"
 _MOVE = "In and out"
@@ -20,6 +24,7 @@ COMMANDS = {
     "status": Lazy("status", "Say what is pending, and what needs a person.", _LOOK),
     "watch": Lazy("watch", "Show the status, and keep it fresh.", _LOOK),
     "stats": Lazy("stats", "Say how often the decisions were right, and how sure that is.", _LOOK),
+    "report": Lazy("report", "Write the track record and all decisions as one HTML page.", _LOOK),
     "doctor": Lazy("doctor", "Say whether prices, the log and a model answer.", _LOOK),
     "settings": Lazy("settings", "Print every setting, and where its value comes from.", _LOOK),
     "history": Lazy("history", "Print everything that ever happened to an entry.", _LOOK),
@@ -34,6 +39,9 @@ COMMANDS = {
     "undo": Lazy("govern", "Take back the latest act on an entry.", _GOVERN),
     "consolidate": Lazy("govern", "Let one note stand for lessons that say the same.", _GOVERN),
     "mcp": Lazy("mcp", "Serve memories to language models over MCP.", _SERVE),
+    "mirror": Lazy(
+        "mirror", "Keep a markdown copy of a log up to date, for people and git.", _GOVERN
+    ),
     "db": Lazy("db", "Look after a log in PostgreSQL.", _GOVERN),
 }
 
@@ -47,4 +55,5 @@ cli = Group(
 
 def main() -> None:
     """The console script ``tradmem``; ends the process."""
+    gc.set_threshold(_PATIENT)
     cli.main()

@@ -22,16 +22,18 @@ class Whole(NamedTuple):
         recorded: what was recorded.
         additions: what was added to it, in order.
         where: a file and line, for people; empty if it comes from a journal.
+        archived: whether it stands in an archive.
     """
 
     recorded: Decision
     additions: tuple[Addition, ...] = ()
     where: str = ""
+    archived: bool = False
 
 
 def whole_of(entry: Entry) -> Whole:
     """What an entry is made of."""
-    return Whole(entry.recorded, entry.additions)
+    return Whole(entry.recorded, entry.additions, archived=entry.archived)
 
 
 def to_json(whole: Whole) -> dict[str, Any]:

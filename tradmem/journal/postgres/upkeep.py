@@ -76,7 +76,7 @@ def oldest(
     return [name for (name,) in connection.execute(ask(OLD), values)]
 
 
-def archived(at: datetime) -> Addition:
+def archived(at: datetime | None) -> Addition:
     """The addition that says that an entry is archived."""
     return Addition(kind=ARCHIVE, at=at)
 
