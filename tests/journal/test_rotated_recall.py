@@ -21,7 +21,7 @@ class Twins:
 
     def __init__(self, path, seed):
         self.random = random.Random(seed)
-        most = self.random.choice([0, 1, 3, 6])
+        most = self.random.choice([0, 1, 3])
         self.journals = (MarkdownJournal(path, max_resolved=most), RamJournal())
         self.now = datetime(2026, 1, 5, 15, tzinfo=UTC)
         self.names = []
