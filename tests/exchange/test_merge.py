@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.journal.making import DECIDED, KNOWN, decision, forgetting, lesson, note, outcome
-from tradmem import MarkdownJournal, Rating
+from tradmem import LogError, MarkdownJournal, Rating
 from tradmem.exchange.merge import merge
 from tradmem.journal.base import OnConflict
 from tradmem.journal.format import parse
@@ -237,3 +237,17 @@ def test_installing_twice_writes_one_line_each(repository):
     run(folder, sys.executable, "-m", "tradmem", "merge", "--install", "--log", "logs/memory.md")
     assert (folder / ".gitattributes").read_text() == before
     assert before.splitlines()[0] == "/logs/memory.md merge=tradmem"
+
+
+def test_a_log_with_blanks_and_brackets_in_its_name_is_one_that_git_knows(tmp_path):
+    run(tmp_path, "git", "init", "-q")
+    name = 'my "log" [1].md'
+    run(tmp_path, sys.executable, "-m", "tradmem", "merge", "--install", "--log", name)
+    archived = 'archive/my "log" [1]-2026.md'
+    said = run(tmp_path, "git", "check-attr", "-z", "merge", name, archived, "other.md").stdout
+    assert said.split("\0")[2::3] == ["tradmem", "tradmem", "unspecified"]
+
+
+def test_what_is_no_text_is_refused_by_its_side():
+    with pytest.raises(LogError, match="cannot read theirs: it is UTF-16"):
+        merge(b"", b"", b"\xff\xfea\0")
