@@ -6,8 +6,11 @@ import sys
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.journal.making import DECIDED, KNOWN, decision, forgetting, lesson, note, outcome
 from tradmem import LogError, MarkdownJournal, Rating
@@ -171,6 +174,53 @@ def test_notes_and_revisions_join_like_all_others(world):
         ("NVDA", 0, "Guides low."),
         ("NVDA", 1, ""),
     ]
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_whatever_both_sides_did_is_there_and_joining_again_changes_nothing(chance):
+    with TemporaryDirectory() as folder:
+        base = Log(Path(folder) / "base.md")
+        grow(base, chance, "B", 4)
+        sides = [Log(Path(folder) / name, base.data) for name in ("one.md", "two.md")]
+        for name, side in zip("OT", sides, strict=True):
+            grow(side, chance, name, 6)
+        past, one, two = base.data, *(side.data for side in sides)
+    found, other = merge(one, past, two), merge(two, past, one)
+    log = parse(found.data)
+    assert (log.problems, found.conflicts) == ((), ())
+    wanted = {e.id: e for data in (one, two) for e in parse(data).entries}
+    assert ids(found.data) == ids(other.data)
+    assert set(ids(found.data)) == set(wanted)
+    for entry in log.entries:
+        acts = {
+            (a.kind, a.at)
+            for e in (*parse(one).entries, *parse(two).entries)
+            if e.id == entry.id
+            for a in e.additions
+            if a.kind == "forget"
+        }
+        assert acts <= {(a.kind, a.at) for a in entry.additions}
+        sides_of = [e for d in (one, two) for e in parse(d).entries if e.id == entry.id]
+        assert bool(entry.outcome) == any(e.outcome for e in sides_of)
+        assert len([a for a in entry.additions if a.kind == "outcome"]) <= 1
+    for again in (one, two, found.data):
+        assert merge(found.data, past, again).data == found.data
+
+
+def grow(log, chance, name, steps):
+    """Some decisions, outcomes and acts, at instants that no other side uses."""
+    for number in range(steps):
+        entries = log.journal.entries()
+        hours = chance.randrange(1000) + len(name) + number / 7
+        if not entries or chance.random() < 0.5:
+            text = chance.choice(["Buy.", "Two\nlines.", "<!-- ENTRY_END -->", "[2026-01-05 | x]"])
+            log.record(f"{name}{number}", text, hours=hours)
+            continue
+        entry = chance.choice(entries)
+        at = KNOWN + timedelta(hours=hours)
+        act = forgetting(at) if entry.outcome else outcome(at=at)
+        log.journal.add([(entry.id, act)])
 
 
 # With git
