@@ -18,12 +18,21 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from tradmem import governance
 from tradmem.arguments import check_list, check_seconds, check_text
 from tradmem.audit import Finding, audit
-from tradmem.clock import AsOf, Clock, as_instant, parse_date, parse_instant, system_clock, utc
+from tradmem.clock import (
+    AsOf,
+    Clock,
+    as_instant,
+    format_instant,
+    parse_date,
+    parse_instant,
+    system_clock,
+    utc,
+)
 from tradmem.configuration import load
 from tradmem.errors import UnknownEntry, UsageError
 from tradmem.filters import entry_test
 from tradmem.governance import Consolidation, Mandate, until
-from tradmem.history import Event, history
+from tradmem.history import Event, history, history_at
 from tradmem.journal.base import Journal, OnConflict, Stored
 from tradmem.journal.finding import Sought
 from tradmem.journal.ledger import RESERVED
@@ -829,16 +838,24 @@ class Memory:
             counts=_chosen(tickers, agents, since, until),
         )
 
-    def history(self, entry_id: str) -> tuple[Event, ...]:
+    def history(self, entry_id: str, as_of: AsOf = None) -> tuple[Event, ...]:
         """Everything that ever happened to an entry, in order, with its instants and actors.
 
         Args:
             entry_id: the id, or the beginning of one.
+            as_of: only what was known then; everything that is stored by default.
 
         Raises:
-            UnknownEntry: no entry has this id.
+            UnknownEntry: no entry has this id, or had it then.
         """
-        return history(self._entry(entry_id), self.journal.entries(), self._now())
+        entry, now = self._entry(entry_id), self._now()
+        if as_of is None:
+            return history(entry, self.journal.entries(), now)
+        instant = as_instant(as_of, now)
+        found = history_at(entry, self.journal.entries(), instant)
+        if not found:
+            raise UnknownEntry(f"{entry.id} was not there yet at {format_instant(instant)}")
+        return found
 
     def audit(self) -> tuple[Finding, ...]:
         """Whatever in the log or its archives shows that something was seen before it was known.

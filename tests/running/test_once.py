@@ -51,7 +51,7 @@ class Deciding:
 
 
 def run(world, names=NAMES, policy=None, *, options=QUICK, **more):
-    from tradmem.running.graphs import own_graph
+    from tradmem.running.driving import own_graph
 
     graph = own_graph(world.memory, policy or Deciding())
     return run_once(world.memory, names, graph=graph, options=options, **more)
@@ -422,6 +422,8 @@ def test_a_stop_while_resolving_keeps_what_was_written(world):
     assert report.state is RunState.INTERRUPTED
     found = Counter(entry.status for entry in world.memory.entries())
     assert found == {Status.RESOLVED: 2, Status.SETTLED: len(NAMES) - 2}
+    told = runs(world)[-1].data["resolved"]
+    assert (len(told["settled"]), len(told["reflected"])) == (len(NAMES), 2)
 
 
 def test_a_stop_during_a_pause_does_not_wait_for_its_end(world):

@@ -4,9 +4,10 @@ import os
 import signal
 import sys
 import traceback
+from collections.abc import Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -23,7 +24,7 @@ from tradmem.settings_file import DEFAULT_LOG
 
 if TYPE_CHECKING:
     from tradmem.memory import Memory
-    from tradmem.running.graphs import Graph
+    from tradmem.running.driving import Graph
     from tradmem.running.report import RunReport
 
 _DEMO = "demo"
@@ -118,9 +119,8 @@ def run(
     )
     if prices.lower() == _DEMO and not date:
         _check_demo()
-    from tradmem.running.once import run_once
     from tradmem.running.report import RunOptions
-    from tradmem.running.stopping import Stop, on_signals
+    from tradmem.running.stopping import Stop
 
     os.environ["TRADMEM_LOG"] = log
     asked = RunOptions(
@@ -130,32 +130,36 @@ def run(
         wait=0.0 if no_wait else wait,
         max_cost=max_cost,
     )
-    stop = Stop()
-    runs = RunLog(DEFAULT_LOG if is_database(log) else log)
-    with watching(as_json=as_json, quiet=quiet) as watch, redirect_stdout(sys.stderr):
-        try:  # what a graph prints is neither digest nor event
-            with memory.handed_out(), on_signals(stop):
-                driven = _graph(graph, quiet=quiet or as_json)
-                report = run_once(
-                    memory,
-                    names,
-                    date=date,
-                    graph=driven,
-                    options=asked,
-                    watch=watch,
-                    stop=stop,
-                    runs=runs,
-                )
-        except LogBusy:
-            if stop.is_asked:  # while another run was waited for
-                return _as_shells_count(stop.why)
-            raise
+    runs, stop = RunLog(DEFAULT_LOG if is_database(log) else log), Stop()
+    with watching(as_json=as_json, quiet=quiet) as watch:
+        more = {"date": date, "options": asked, "watch": watch, "stop": stop, "runs": runs}
+        report = _driven(memory, names, graph, quiet=quiet or as_json, **more)
+    if report is None:
+        return _as_shells_count(stop.why)
     tell(report, as_json=as_json, quiet=quiet, one=len(names) == 1)
     _trace(report)
     status = _status(report)
     if report.left:
         _leave(memory, status)
     return status
+
+
+def _driven(
+    memory: "Memory", names: Sequence[str], graph: str | None, *, quiet: bool, **more: Any
+) -> "RunReport | None":
+    """The run itself; None if it was told to stop while another one was waited for."""
+    from tradmem.running.once import run_once
+    from tradmem.running.stopping import on_signals
+
+    # What a graph prints is neither digest nor event.
+    with redirect_stdout(sys.stderr), memory.handed_out(), on_signals(more["stop"]) as stop:
+        driven = _graph(graph, quiet=quiet)
+        try:
+            return run_once(memory, names, graph=driven, **more)
+        except LogBusy:
+            if stop.is_asked:
+                return None
+            raise
 
 
 def _watchlist(tickers: tuple[str, ...], file: str | None) -> tuple[str, ...]:

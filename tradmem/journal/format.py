@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from tradmem.errors import LogError
-from tradmem.journal.block import fold_now, read_block, tail_fault
+from tradmem.journal.block import Reading, fold_now, read_block, tail_fault
 from tradmem.journal.ledger import TORN_LINE, addition_line, identity, write_line
 from tradmem.journal.tagline import write_tag
 from tradmem.journal.text import DELIMITER, escape
@@ -127,7 +127,12 @@ def _sections(additions: Sequence[Addition]) -> str:
 
 
 def amend(
-    raw: bytes, additions: Sequence[Addition], *, newline: bytes = b"\n", archived: bool = False
+    raw: bytes,
+    additions: Sequence[Addition],
+    *,
+    newline: bytes = b"\n",
+    archived: bool = False,
+    reading: Reading | None = None,
 ) -> tuple[bytes, Entry]:
     """A block with additions spliced in, and its entry then.
 
@@ -140,8 +145,9 @@ def amend(
         additions: in the order in which they are to stand.
         newline: the file's newline style.
         archived: whether the block stands in an archive.
+        reading: what the block holds, if it was read already.
     """
-    reading = read_block(raw, archived=archived)
+    reading = reading or read_block(raw, archived=archived)
     entry = reading.entry
     assert entry is not None
     after = fold_now(entry.recorded, [*entry.additions, *additions], archived=archived)

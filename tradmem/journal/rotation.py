@@ -71,7 +71,7 @@ def _newest(index: Index, ticker: bytes, entry: Callable[[int], Entry | None]) -
         if always >= KEPT_PER_TICKER and known < cut:
             break
         found = entry(number)
-        if found:
+        if found and found.known_on:
             kept.add(number)
             cut = known
             always += not (found.hidden or any(a.kind in GOVERNING for a in found.additions))

@@ -13,8 +13,8 @@ from tradmem.lessons.meter import Meter, metered
 from tradmem.memory import Memory
 from tradmem.model import Entry
 from tradmem.running.budget import Budget
+from tradmem.running.driving import Graph
 from tradmem.running.faults import is_passing
-from tradmem.running.graphs import Graph
 from tradmem.running.plan import Fate, Planned
 from tradmem.running.report import Event, EventKind, RunOptions, TickerRun
 from tradmem.running.stopping import Stop, Stopped
