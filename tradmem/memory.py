@@ -833,7 +833,7 @@ class Memory:
         """
         return lesson_utility(
             self.entries(as_of=as_instant(as_of, self._now())),
-            horizon=horizon,
+            horizon=None if horizon is None else check_horizon(horizon),
             false_discovery=false_discovery,
             counts=_chosen(tickers, agents, since, until),
         )

