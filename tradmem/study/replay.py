@@ -136,8 +136,8 @@ def replay(  # noqa: PLR0917 - the first nine are what a replay is
         anonymise: whether whoever decides, and a model that writes lessons, sees other names,
             other dates and other price levels; the record has the real ones.
         names: by ticker, what texts may call it beside the names of well-known companies.
-        progress: called after each date with how many decisions are done, of how many, and
-            the date.
+        progress: called after each decision with how many are done, of how many, and its
+            date.
 
     Raises:
         UsageError: an argument cannot be, or the log holds what was not replayed so.

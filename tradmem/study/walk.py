@@ -125,13 +125,14 @@ class Walk:
             together = list(group)
             waiting = [p for p in together if (p.day, p.ticker) not in self._standing]
             self.tally.resumed += len(together) - len(waiting)
+            done += len(together) - len(waiting)
             if waiting:
                 self._advance(instant)
-                for point in waiting:
-                    self._take(point)
-            done += len(together)
-            if progress:
-                progress(done, len(points), together[-1].day)
+            for point in waiting:
+                self._take(point)
+                done += 1
+                if progress:
+                    progress(done, len(points), point.day)
         self._advance(max(until, points[-1].instant) if points else until)
 
     def _advance(self, instant: datetime) -> None:
