@@ -8,7 +8,8 @@ import pytest
 from tradmem import Memory, Settings, UsageError
 from tradmem.configuration import DEFAULT, load, variable
 from tradmem.lessons.openai import OpenAIReflector
-from tradmem.model_settings import HOST_KEYS, VARIABLES, is_set_up, model_settings
+from tradmem.model_settings import is_set_up, model_settings
+from tradmem.variables import HOST_KEYS, VARIABLES
 
 FULL = """
 log = "logs/desk.md"

@@ -18,7 +18,7 @@ from tradmem.journal.markdown import MarkdownJournal
 from tradmem.market.frames import FramePrices
 from tradmem.memory import Memory
 from tradmem.model import Status
-from tradmem.model_settings import VARIABLES
+from tradmem.variables import VARIABLES
 
 ROOT = Path(__file__).parents[1]
 APP = ROOT / "graph" / "agent.py"

@@ -13,7 +13,7 @@ from tradmem.clock import format_instant
 from tradmem.errors import ModelError, UsageError
 from tradmem.lessons.exchanges import Exchanges
 from tradmem.model import Rating
-from tradmem.model_settings import VARIABLES
+from tradmem.variables import VARIABLES
 
 CLOSES = random_closes(["NVDA", "AMD", "SPY"], 330)
 DAYS = list(CLOSES["NVDA"])

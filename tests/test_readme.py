@@ -10,7 +10,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tradmem.model_settings import VARIABLES, ModelSettings
+from tradmem.model_settings import ModelSettings
+from tradmem.variables import VARIABLES
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

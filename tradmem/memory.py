@@ -296,12 +296,7 @@ class Memory:
         check_text(text, "the text of a decision")
         if not text.strip():
             raise UsageError("the text of a decision is empty; write what was decided, and why")
-        instant, date_only = self._decision_instant(ticker, day, now)
-        if decided_at is not None:
-            given = parse_instant(decided_at) if isinstance(decided_at, str) else utc(decided_at)
-            if given > now:
-                raise UsageError(f"decided_at {given} is later than the clock, {now}")
-            instant, date_only = given, False
+        instant, date_only = self._instant(ticker, day, decided_at, now)
         said = _rating_of(text)
         rated = said if rating is None else _choice(Rating, rating, "rating")
         closes = self._entry_close(ticker, instant)
@@ -923,6 +918,20 @@ class Memory:
         share = 0.0 if withheld is None else self.settings.holdout
         return lots(seen, _ids(withheld or ()), share)
 
+    def _instant(
+        self, ticker: str, day: Date, decided_at: datetime | str | None, now: datetime
+    ) -> tuple[datetime, bool]:
+        """The instant of a decision of a date, and whether only the date is known."""
+        if decided_at is None:
+            return self._decision_instant(ticker, day, now)
+        from tradmem.market.calendars import refuse_future  # noqa: PLC0415 - loads calendars
+
+        refuse_future(ticker, day, now, self.settings.aliases)
+        given = parse_instant(decided_at) if isinstance(decided_at, str) else utc(decided_at)
+        if given > now:
+            raise UsageError(f"decided_at {given} is later than the clock, {now}")
+        return given, False
+
     def _entry_close(self, ticker: str, decided_at: datetime) -> datetime:
         """When the session at whose close a decision enters has closed."""
         from tradmem.market.calendars import calendar_of  # noqa: PLC0415 - loads calendars
@@ -1003,6 +1012,8 @@ def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in given.items():
         if name in RESERVED:
             raise UsageError(f"extra cannot hold {name!r}, a name that every entry has itself")
+        if type(value) is str:
+            continue
         try:
             json.dumps({name: value}, allow_nan=False)
         except (TypeError, ValueError) as error:
@@ -1026,6 +1037,8 @@ def _ids(names: Iterable[str] | None) -> tuple[str, ...]:
 
 def _choice(kind: type[_Choice], value: str, what: str) -> _Choice:
     """A member of a closed set, in any case."""
+    if isinstance(value, kind):
+        return value
     for member in kind:
         if str(value).lower() == member.value.lower():
             return member

@@ -14,7 +14,7 @@ from datetime import datetime
 from enum import StrEnum
 from math import sqrt
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from tradmem.clock import last_instant, parse_instant
 from tradmem.errors import UsageError
@@ -80,6 +80,8 @@ class AssetClass(StrEnum):
     FX = "fx"
     FUTURE = "future"
 
+
+_OPEN = (Status.PENDING, Status.UNRESOLVABLE)
 
 # Quotes that make BASE-QUOTE a crypto pair; a class share such as BRK-B has none of them.
 QUOTE_CURRENCIES = frozenset(
@@ -340,8 +342,7 @@ class Addition:
     data: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
+class Problem(NamedTuple):
     """Something in a log that a person should look at; ``line`` counts from 1."""
 
     path: str
@@ -466,8 +467,7 @@ class Entry:
     @property
     def outcome(self) -> Outcome | None:
         """The outcome of the primary horizon."""
-        open_states = (Status.PENDING, Status.UNRESOLVABLE)
-        return self.outcomes[0] if self.outcomes and self.status not in open_states else None
+        return self.outcomes[0] if self.outcomes and self.status not in _OPEN else None
 
     @property
     def verdict(self) -> Verdict | None:
@@ -574,6 +574,16 @@ def fold(
     changed_at = recorded.known_at
     if as_of is not None and changed_at > as_of:
         return None
+    if not additions and recorded.valid_until is None:
+        return Entry(
+            recorded=recorded,
+            changed_at=changed_at,
+            status=Status.NOTE if recorded.is_note else Status.PENDING,
+            links=_words(recorded.extra.get("links")),
+            tags=_words(recorded.extra.get("tags")),
+            edited=edited,
+            archived=archived,
+        )
     dated = known(additions, recorded)
     if as_of is not None:
         dated = [(when, addition) for when, addition in dated if when is None or when <= as_of]
@@ -647,21 +657,21 @@ def _instant(text: object) -> datetime | None:
         return None
 
 
-@dataclass(slots=True)
 class _State:
     """The fold half-way."""
 
-    status: Status
-    outcomes: dict[int, Outcome] = field(default_factory=dict)
-    primary: int | None = None
-    reflection: str = ""
-    remark: str = ""
-    links: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    reason: str = ""
-    forgotten: bool = False
-    superseded_by: str = ""
-    valid_until: datetime | None = None
+    def __init__(self, status: Status, valid_until: datetime | None) -> None:
+        self.status = status
+        self.valid_until = valid_until
+        self.outcomes: dict[int, Outcome] = {}
+        self.primary: int | None = None
+        self.reflection = ""
+        self.remark = ""
+        self.links: tuple[str, ...] = ()
+        self.tags: tuple[str, ...] = ()
+        self.reason = ""
+        self.forgotten = False
+        self.superseded_by = ""
 
     def take(self, addition: Addition, recorded: Decision) -> None:
         """Let one more addition act; a kind that is not known here does nothing."""

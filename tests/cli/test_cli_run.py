@@ -32,6 +32,7 @@ class State(TypedDict, total=False):
     status: str
 
 def decide(state):
+    print("noise")
     if state["ticker"] == "AAPL":
         raise RuntimeError("no view\\non apples")
     return {"decision": "Analysts say so.", "rating": "Underweight"}
@@ -313,6 +314,14 @@ def test_a_graph_that_stores_nothing_is_told_so(world):
     assert rows(result, "Decided") == [["2026-01-05", "NVDA", "Underweight", "not", "stored"]]
     assert "the graph stored no decision" in result.stderr
     assert world.memory.entries() == []
+
+
+def test_what_a_graph_prints_is_neither_digest_nor_event(world):
+    declare(world)
+    result = run(world, "NVDA")
+    assert ("noise" in result.stdout, "noise" in result.stderr) == (False, True)
+    for line in run(world, "SPY", "--json").stdout.splitlines():
+        json.loads(line)
 
 
 def test_one_of_several_graphs_has_to_be_named(world):

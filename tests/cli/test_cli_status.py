@@ -191,3 +191,25 @@ def test_several_closes_on_one_date_are_told_once(world):
     world.now = SETTLED
     result = world.resolve()
     assert result.stderr.count("has several closes of NVDA on 2026-02-27; the last one counts") == 1
+
+
+def test_what_the_last_run_found_suspect_calls_for_a_person_until_it_is_accepted(world):
+    name = world.record("NVDA")
+    lines = world.prices.read_text().splitlines()
+    head = lines[0].split(",").index("NVDA")
+    for number, line in enumerate(lines):
+        if line.startswith("2026-01-09"):  # from here on a tenth: a split that nobody told
+            for later in range(number, len(lines)):
+                cells = lines[later].split(",")
+                cells[head] = str(float(cells[head]) / 10)
+                lines[later] = ",".join(cells)
+    world.prices.write_text("\n".join(lines) + "\n")
+    world.now = SETTLED
+    world.run("run", "AAPL", "--prices", world.prices, "--benchmark", "SPY")
+    result = world.run("status")
+    assert f"({name}) is suspect" in result.stdout
+    assert f"`tradmem resolve --accept {name}`" in result.stdout
+    assert result.exit_code == 1
+    assert world.json("status")[0]["suspect"] == [name]
+    assert world.resolve("--accept", name).exit_code == 0
+    assert "suspect" not in world.run("status").stdout

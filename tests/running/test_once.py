@@ -51,7 +51,7 @@ class Deciding:
 
 
 def run(world, names=NAMES, policy=None, *, options=QUICK, **more):
-    from tradmem.running.graphs import own_graph
+    from tradmem.running.driving import own_graph
 
     graph = own_graph(world.memory, policy or Deciding())
     return run_once(world.memory, names, graph=graph, options=options, **more)
@@ -257,13 +257,24 @@ def test_a_decision_that_could_not_be_stored_at_once_is_not_paid_for_again(world
     assert report.tickers[0].tries == 3
 
 
-@pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt()])
+class _DumbError(Exception):
+    def __str__(self):
+        raise ValueError("no words")
+
+
+@pytest.mark.parametrize(
+    "error", [SystemExit(3), KeyboardInterrupt(), _DumbError(), ValueError("x" * 9999)]
+)
 def test_a_graph_cannot_end_the_run(world, error):
     def fail(ticker, turn):
         if ticker == "AMD":
             raise error
 
-    assert fates(run(world, policy=Deciding(fail))).count("decided") == len(NAMES) - 1
+    report = run(world, policy=Deciding(fail))
+    assert fates(report).count("decided") == len(NAMES) - 1
+    (failure,) = report.failures()
+    assert type(error).__name__ in failure.why
+    assert len(failure.why) < 600
 
 
 def test_a_reflector_that_breaks_stops_no_decision(world):
@@ -411,6 +422,8 @@ def test_a_stop_while_resolving_keeps_what_was_written(world):
     assert report.state is RunState.INTERRUPTED
     found = Counter(entry.status for entry in world.memory.entries())
     assert found == {Status.RESOLVED: 2, Status.SETTLED: len(NAMES) - 2}
+    told = runs(world)[-1].data["resolved"]
+    assert (len(told["settled"]), len(told["reflected"])) == (len(NAMES), 2)
 
 
 def test_a_stop_during_a_pause_does_not_wait_for_its_end(world):
@@ -486,6 +499,18 @@ def test_a_graph_that_asks_a_person_fails_in_one_line(world):
     report = run_once(world.memory, ["NVDA"], graph=graph.compile(InMemorySaver()))
     (failure,) = report.failures()
     assert "stopped to ask a person (Buy or sell?)" in failure.why
+
+
+@pytest.mark.parametrize(
+    "state", [None, 7, {"notices": 7}, {"entry_id": {"x": 1}, "notices": {"a": 1}}, {"rating": [1]}]
+)
+def test_whatever_a_graph_ends_in_is_told_in_words(world, state):
+    from langchain_core.runnables import RunnableLambda
+
+    report = run_once(world.memory, ["NVDA"], graph=RunnableLambda(lambda _: state))
+    assert fates(report) == (["not stored"] if isinstance(state, dict) else ["failed"])
+    for failure in report.failures():
+        assert "it has to end in a state" in failure.why
 
 
 def test_nodes_are_told_as_they_begin(world):

@@ -1,6 +1,10 @@
 """The command line: one module per family of commands, loaded when one of them runs."""
 
+import gc
+
 from tradmem.cli.group import Group, Lazy
+
+_PATIENT = 50_000  # new objects; loading a command makes many of them and no garbage
 
 _DAILY, _LOOK, _GOVERN, _TRY = "Every day", "Look and check", "Keep in order", "Try it"
 _MOVE = "In and out"
@@ -51,4 +55,5 @@ cli = Group(
 
 def main() -> None:
     """The console script ``tradmem``; ends the process."""
+    gc.set_threshold(_PATIENT)
     cli.main()

@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import CompletionItem
 
 from tradmem.cli import choosing, options
 from tradmem.cli.listing import entry_lines
@@ -17,6 +16,9 @@ from tradmem.clock import as_instant
 from tradmem.errors import UsageError
 from tradmem.journal.markdown import MarkdownJournal
 from tradmem.model import Entry
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 _SHOWN = 20  # lines that a screen holds beside what was typed
 
@@ -31,7 +33,7 @@ class _Log(click.Group):
             args = ["list", *args]
         return super().parse_args(ctx, args)
 
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
         """What may follow: a command, or an option of the one that may be left out."""
         listing = self.commands["list"]
         below = click.Context(listing, parent=ctx, info_name="list", resilient_parsing=True)

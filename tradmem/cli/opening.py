@@ -11,13 +11,13 @@ import click
 from tradmem import opening
 from tradmem.cli.output import say
 from tradmem.clock import Clock, system_clock, utc
-from tradmem.configuration import NO_BENCHMARK, Configuration, load
 from tradmem.errors import PriceError, PriceFault, UsageError
 from tradmem.journal.base import Journal
 from tradmem.journal.markdown import MarkdownJournal
-from tradmem.settings import DEFAULT_LOG
+from tradmem.settings_file import DEFAULT_HORIZONS, DEFAULT_LOG, is_silent
 
 if TYPE_CHECKING:
+    from tradmem.configuration import Configuration
     from tradmem.lessons.exchanges import Exchanges
     from tradmem.lessons.reflect import Reflector
     from tradmem.market.prices import Bars, PriceSource, Span
@@ -39,12 +39,14 @@ def now() -> datetime:
     return utc(clock()())
 
 
-def configuration() -> Configuration:
+def configuration() -> "Configuration":
     """What the settings file and the environment say; read once in a run.
 
     Raises:
         UsageError: they say something that cannot be.
     """
+    from tradmem.configuration import load
+
     meta = click.get_current_context().find_root().meta
     found: Configuration = meta.setdefault(_CONFIGURATION, None) or load()
     meta[_CONFIGURATION] = found
@@ -52,8 +54,11 @@ def configuration() -> Configuration:
 
 
 def open_journal(log: str) -> Journal:
-    """The journal in a log, to read."""
-    return opening.open_journal(log or DEFAULT_LOG, configuration().settings)
+    """The journal in a log."""
+    name = log or DEFAULT_LOG
+    if not opening.is_database(name) and is_silent():
+        return MarkdownJournal(name, horizons=DEFAULT_HORIZONS)
+    return opening.open_journal(name, configuration().settings)
 
 
 def open_file(log: str, what: str) -> MarkdownJournal:
@@ -204,6 +209,8 @@ class Closed:
 
 def _benchmark(name: str) -> str | Mapping[str, str | None]:
     if name.lower() == _NO_BENCHMARK:
+        from tradmem.configuration import NO_BENCHMARK
+
         return NO_BENCHMARK
     from tradmem.model import check_ticker
 

@@ -11,7 +11,7 @@ import click
 from tradmem.clock import parse_date
 from tradmem.errors import TradmemError
 from tradmem.opening import is_database
-from tradmem.settings import DEFAULT_LOG
+from tradmem.settings_file import DEFAULT_LOG, is_silent
 
 
 class Amount(click.FloatRange):
@@ -34,6 +34,8 @@ def _set(key: str) -> Callable[[], str]:
     def look() -> str:
         from tradmem.cli.opening import configuration
 
+        if key == "log" and is_silent():  # or else half of the settings would be loaded for it
+            return DEFAULT_LOG
         try:
             return str(getattr(configuration(), key))
         except TradmemError:

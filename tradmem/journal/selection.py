@@ -1,14 +1,14 @@
 """Which entries of some indexed files had taught something by an instant, newest first."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from heapq import merge, nlargest
 from typing import NamedTuple, Protocol, TypeVar
 
 from tradmem.journal.base import recency
-from tradmem.journal.rotation import KEPT_PER_TICKER
 from tradmem.model import Entry, Status
+
+KEPT_PER_TICKER = 5  # of a ticker's newest, which never leave the log
 
 
 class Ordered(Protocol):
@@ -27,8 +27,7 @@ class Ordered(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class Wanted(NamedTuple):
     """The arguments of ``Journal.memories``."""
 
     as_of: datetime
@@ -41,7 +40,11 @@ class Wanted:
 
     def fits(self, entry: Entry) -> bool:
         """Whether an entry, as it stood then, is wanted as far as its state goes."""
-        if entry.known_at is None or (entry.hidden and not self.hidden):
+        return entry.known_at is not None and self.suits(entry)
+
+    def suits(self, entry: Entry) -> bool:
+        """Whether a memory, as it stood then, is wanted."""
+        if entry.hidden and not self.hidden:
             return False
         return not self.lessons or entry.status is not Status.SETTLED
 

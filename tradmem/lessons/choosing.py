@@ -63,7 +63,7 @@ class Choice:
         for number, other in enumerate(self._said):
             if _say_the_same(said, other):
                 item = self.shown[number]
-                self.shown[number] = replace(item, times=item.times + 1)
+                self.shown[number] = item._replace(times=item.times + 1)
                 reason = f"says the same as {item.entry.id}"
                 self.repeats.append(LeftOut(entry=entry, reason=reason))
                 return reason

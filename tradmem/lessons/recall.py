@@ -4,10 +4,11 @@ The plain rule: the newest lessons on the same ticker with their decisions, and 
 lesson of each of some other tickers; only what was known by the instant in question.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
+from typing import NamedTuple
 
 from tradmem.journal.ahead import ahead
 from tradmem.journal.base import Journal
@@ -23,8 +24,7 @@ _NEAR = 3  # memories that were not chosen and are explained, beside each kind o
 _DEPTH = 8  # times the places of a ticker that are looked at for lessons that differ
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeftOut:
+class LeftOut(NamedTuple):
     """A memory that was not shown, and why."""
 
     entry: Entry
@@ -99,7 +99,6 @@ def recall(
         else []
     )
     shown = [*same, *(Shown(entry=entry, is_same=False) for entry in others)]
-    shown = [replace(item, worth=(item.entry.known_at or as_of).timestamp()) for item in shown]
     found = compose(journal, ticker, as_of, shown, left_out, budget=budget, holdout=holdout)
     if not explain:
         return found
@@ -148,6 +147,13 @@ def compose(
         withheld=withheld,
         holdout=holdout.share if holdout else 0.0,
     )
+
+
+def record_only(journal: Journal, ticker: str, as_of: datetime) -> Recall:
+    """The track record on a ticker and no memories; an empty text while nothing was judged."""
+    track = line_of(journal, ticker, as_of)
+    text = written([], Frame(ticker, as_of, track, "")) if track else ""
+    return Recall(text=text, memories=(), left_out=(), ticker=ticker, as_of=as_of)
 
 
 def _explained(found: Recall) -> tuple[Weighed, ...]:
@@ -216,20 +222,32 @@ def _same(
     limit, most = wanted, _DEPTH * wanted
     while wanted:
         found = journal.memories(as_of, ticker=ticker, limit=limit)
-        shown: dict[str, Shown] = {}
-        left_out: list[LeftOut] = []
+        said: dict[str, list[Entry]] = {}
         for entry in found:
             key = lesson_key(entry)
-            if key in shown:
-                first = shown[key]
-                shown[key] = replace(first, times=first.times + 1)
-                left_out.append(LeftOut(entry=entry, reason=f"the same lesson as {first.entry.id}"))
-            elif len(shown) < wanted:
-                shown[key] = Shown(entry=entry, is_same=True, decision=entry.decision)
-        if len(shown) >= wanted or len(found) < limit or limit >= most:
-            return list(shown.values()), left_out
+            if key in said:
+                said[key].append(entry)
+            elif len(said) < wanted:
+                said[key] = [entry]
+        if len(said) >= wanted or len(found) < limit or limit >= most:
+            return [_first_of(group) for group in said.values()], list(_repeats(found, said))
         limit = min(2 * limit, most)
     return [], []
+
+
+def _first_of(group: Sequence[Entry]) -> Shown:
+    """The newest of those that say the same, which are counted."""
+    entry = group[0]
+    return Shown(entry=entry, is_same=True, times=len(group), decision=entry.decision)
+
+
+def _repeats(found: Sequence[Entry], said: Mapping[str, Sequence[Entry]]) -> Iterator[LeftOut]:
+    """Those that say the same as a newer one, the newest first."""
+    firsts = {e.recorded.id: group[0].id for group in said.values() for e in group[1:]}
+    for entry in found:
+        first = firsts.get(entry.recorded.id)
+        if first:
+            yield LeftOut(entry, f"the same lesson as {first}")
 
 
 def lesson_key(entry: Entry) -> str:

@@ -13,8 +13,8 @@ from tradmem.lessons.meter import Meter, metered
 from tradmem.memory import Memory
 from tradmem.model import Entry
 from tradmem.running.budget import Budget
+from tradmem.running.driving import Graph
 from tradmem.running.faults import is_passing
-from tradmem.running.graphs import Graph
 from tradmem.running.plan import Fate, Planned
 from tradmem.running.report import Event, EventKind, RunOptions, TickerRun
 from tradmem.running.stopping import Stop, Stopped
@@ -164,7 +164,7 @@ def standing(
     """
     there = memory.journal.find(planned.day, planned.ticker)
     fresh = [entry for entry in there if entry.id not in before and not entry.recorded.is_note]
-    named = memory.get(str(state["entry_id"])) if state.get("entry_id") else None
+    named = memory.journal.get(str(state["entry_id"])) if state.get("entry_id") else None
     entry = named or (fresh[-1] if fresh else None)
     if entry is None:
         old = [one for one in there if not one.recorded.is_note]
@@ -174,4 +174,5 @@ def standing(
 
 def _notices(state: Mapping[str, Any]) -> tuple[str, ...]:
     given = state.get("notices") or ()
-    return (given,) if isinstance(given, str) else tuple(str(notice) for notice in given)
+    several = isinstance(given, list | tuple)
+    return tuple(str(notice) for notice in (given if several else (given,)))

@@ -144,7 +144,8 @@ def _library() -> str:
     except ImportError as error:
         raise UsageError(EXTRA) from error
     bundle: str = vl_convert.javascript_bundle()
-    assert "</script" not in bundle.lower() and "<!--" not in bundle
+    assert "</script" not in bundle.lower()
+    assert "<!--" not in bundle
     return bundle
 
 
