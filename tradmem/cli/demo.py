@@ -141,6 +141,9 @@ def _caution(result: "DemoResult") -> str:
 
 def _account(result: "DemoResult") -> str:
     """Why the recall shows what it shows."""
+    from tradmem.demo.run import BUDGET
+    from tradmem.settings import Settings
+
     last = result.last
     own = sum(f" {last.ticker} " in f" {line} " for line in _heads(result.seen))
     others = len(last.recalled) - own
@@ -148,9 +151,10 @@ def _account(result: "DemoResult") -> str:
     return (
         f"Why these: the {own} newest decisions on {last.ticker}, and the newest lesson on each of "
         f"{others} other companies, of those whose outcome was known on {at:%Y-%m-%d} at "
-        f"{at:%H:%M} UTC; a later one was still open then. Texts of older decisions were cut, for "
-        "a recall keeps within 8,000 characters. The line above each lesson tells what stands in "
-        "the first line of its entry; the track record counts all that was known by then."
+        f"{at:%H:%M} UTC; a later one was still open then. Older decisions are shown without their "
+        f"texts, for the demo's recalls keep within {BUDGET:,} characters (the command below has "
+        f"{Settings().budget:,}). The line above each lesson tells what stands in the first line "
+        "of its entry; the track record counts all that was known by then."
     )
 
 
