@@ -15,13 +15,14 @@ PACKAGE = ROOT / "tradmem"
 # From left to right: nothing imports to its right; names in one set may import each other.
 ORDER = [
     {"errors"},
-    {"arguments", "clock", "settings_file"},
+    {"arguments", "clock", "settings_file", "variables"},
     {"model_settings"},
     {"model", "page"},
     {"rating", "stated"},
     {"journal", "market"},
     {"lessons"},
     {"settings"},
+    {"setting_kinds"},
     {"configuration"},
     {"resolving", "rows", "governance", "filters", "searching", "opening"},
     {"working", "history"},

@@ -18,12 +18,21 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from tradmem import governance
 from tradmem.arguments import check_list, check_seconds, check_text
 from tradmem.audit import Finding, audit
-from tradmem.clock import AsOf, Clock, as_instant, parse_date, parse_instant, system_clock, utc
+from tradmem.clock import (
+    AsOf,
+    Clock,
+    as_instant,
+    format_instant,
+    parse_date,
+    parse_instant,
+    system_clock,
+    utc,
+)
 from tradmem.configuration import load
 from tradmem.errors import UnknownEntry, UsageError
 from tradmem.filters import entry_test
 from tradmem.governance import Consolidation, Mandate, until
-from tradmem.history import Event, history
+from tradmem.history import Event, history, history_at
 from tradmem.journal.base import Journal, OnConflict, Stored
 from tradmem.journal.finding import Sought
 from tradmem.journal.ledger import RESERVED
@@ -285,12 +294,9 @@ class Memory:
         """
         ticker, day, now = check_ticker(ticker), parse_date(date), self._now()
         check_text(text, "the text of a decision")
-        instant, date_only = self._decision_instant(ticker, day, now)
-        if decided_at is not None:
-            given = parse_instant(decided_at) if isinstance(decided_at, str) else utc(decided_at)
-            if given > now:
-                raise UsageError(f"decided_at {given} is later than the clock, {now}")
-            instant, date_only = given, False
+        if not text.strip():
+            raise UsageError("the text of a decision is empty; write what was decided, and why")
+        instant, date_only = self._instant(ticker, day, decided_at, now)
         said = _rating_of(text)
         rated = said if rating is None else _choice(Rating, rating, "rating")
         closes = self._entry_close(ticker, instant)
@@ -503,8 +509,10 @@ class Memory:
     ) -> tuple[Consolidation, ...]:
         """Let one note stand for lessons that say the same, or are about the same.
 
-        The note is worded from the facts, quotes what was said, and links its sources; they
-        stay as they are and are superseded by it, so that recall shows it instead of each.
+        The note tells the facts and links its sources. A model words what they have in common
+        where the reflector asks one, checked like a lesson; else, and where that fails, the
+        note quotes them. They stay as they are and are superseded by it, so that recall shows
+        it instead of each.
 
         Args:
             ticker: only this one's lessons; by default each ticker's for itself.
@@ -521,7 +529,15 @@ class Memory:
         """
         mandate = Mandate(at=self._now(), reason=reason, actor=actor, dry_run=dry_run)
         name = None if ticker is None else check_ticker(ticker)
-        return governance.consolidate(self.journal, mandate, ticker=name, tag=tag, least=least)
+        return governance.consolidate(
+            self.journal,
+            mandate,
+            ticker=name,
+            tag=tag,
+            least=least,
+            digester=getattr(self.reflector, "digester", None),
+            clock=self._now,
+        )
 
     # Resolving
 
@@ -817,21 +833,29 @@ class Memory:
         """
         return lesson_utility(
             self.entries(as_of=as_instant(as_of, self._now())),
-            horizon=horizon,
+            horizon=None if horizon is None else check_horizon(horizon),
             false_discovery=false_discovery,
             counts=_chosen(tickers, agents, since, until),
         )
 
-    def history(self, entry_id: str) -> tuple[Event, ...]:
+    def history(self, entry_id: str, as_of: AsOf = None) -> tuple[Event, ...]:
         """Everything that ever happened to an entry, in order, with its instants and actors.
 
         Args:
             entry_id: the id, or the beginning of one.
+            as_of: only what was known then; everything that is stored by default.
 
         Raises:
-            UnknownEntry: no entry has this id.
+            UnknownEntry: no entry has this id, or had it then.
         """
-        return history(self._entry(entry_id), self.journal.entries(), self._now())
+        entry, now = self._entry(entry_id), self._now()
+        if as_of is None:
+            return history(entry, self.journal.entries(), now)
+        instant = as_instant(as_of, now)
+        found = history_at(entry, self.journal.entries(), instant)
+        if not found:
+            raise UnknownEntry(f"{entry.id} was not there yet at {format_instant(instant)}")
+        return found
 
     def audit(self) -> tuple[Finding, ...]:
         """Whatever in the log or its archives shows that something was seen before it was known.
@@ -893,6 +917,20 @@ class Memory:
             return lots(seen.ids, (entry.id for entry in seen.withheld), seen.holdout)
         share = 0.0 if withheld is None else self.settings.holdout
         return lots(seen, _ids(withheld or ()), share)
+
+    def _instant(
+        self, ticker: str, day: Date, decided_at: datetime | str | None, now: datetime
+    ) -> tuple[datetime, bool]:
+        """The instant of a decision of a date, and whether only the date is known."""
+        if decided_at is None:
+            return self._decision_instant(ticker, day, now)
+        from tradmem.market.calendars import refuse_future  # noqa: PLC0415 - loads calendars
+
+        refuse_future(ticker, day, now, self.settings.aliases)
+        given = parse_instant(decided_at) if isinstance(decided_at, str) else utc(decided_at)
+        if given > now:
+            raise UsageError(f"decided_at {given} is later than the clock, {now}")
+        return given, False
 
     def _entry_close(self, ticker: str, decided_at: datetime) -> datetime:
         """When the session at whose close a decision enters has closed."""
@@ -974,6 +1012,8 @@ def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in given.items():
         if name in RESERVED:
             raise UsageError(f"extra cannot hold {name!r}, a name that every entry has itself")
+        if type(value) is str:
+            continue
         try:
             json.dumps({name: value}, allow_nan=False)
         except (TypeError, ValueError) as error:
@@ -997,6 +1037,8 @@ def _ids(names: Iterable[str] | None) -> tuple[str, ...]:
 
 def _choice(kind: type[_Choice], value: str, what: str) -> _Choice:
     """A member of a closed set, in any case."""
+    if isinstance(value, kind):
+        return value
     for member in kind:
         if str(value).lower() == member.value.lower():
             return member

@@ -36,6 +36,7 @@ class Node(Protocol):
         ...
 
 
+RECORDS_AS = "records_as"  # the attribute by which a record node tells under which name it records
 _resolved: ContextVar[tuple[Journal, ResolveReport] | None] = ContextVar("resolved", default=None)
 
 
@@ -229,6 +230,7 @@ def record_node(
         told += done.warnings
         return {entry_id: entry.id, status: done.status.value, notices: told}
 
+    setattr(record, RECORDS_AS, agent)
     return record
 
 

@@ -1,9 +1,11 @@
 """Every benchmark, one table after the other."""
 
-from tests.bench import journal, postgres, recall, resolve
+from tests.bench import journal, lessons, postgres, recall, resolve, starting
 
 if __name__ == "__main__":
     journal.main()
     resolve.main()
     recall.main()
+    lessons.main()
+    starting.main()
     postgres.main()

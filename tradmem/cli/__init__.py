@@ -1,6 +1,10 @@
 """The command line: one module per family of commands, loaded when one of them runs."""
 
+import gc
+
 from tradmem.cli.group import Group, Lazy
+
+_PATIENT = 50_000  # new objects; loading a command makes many of them and no garbage
 
 _DAILY, _LOOK, _GOVERN, _TRY = "Every day", "Look and check", "Keep in order", "Try it"
 _MOVE = "In and out"
@@ -9,6 +13,7 @@ _SERVE = "Serve others"
 # Each with the first sentence of its own help, so that `--help` loads none of them.
 COMMANDS = {
     "demo": Lazy("demo", "Replay a year of real prices through the agent.", _TRY),
+    "replay": Lazy("replay", "Decide through time as an agent would have.", _TRY),
     "run": Lazy("run", "Let the agent decide on tickers.", _DAILY),
     "record": Lazy("record", "Store a decision.", _DAILY),
     "resolve": Lazy("resolve", "Settle what has come due, and write the lessons.", _DAILY),
@@ -20,6 +25,7 @@ COMMANDS = {
     "status": Lazy("status", "Say what is pending, and what needs a person.", _LOOK),
     "watch": Lazy("watch", "Show the status, and keep it fresh.", _LOOK),
     "stats": Lazy("stats", "Say how often the decisions were right, and how sure that is.", _LOOK),
+    "report": Lazy("report", "Write the track record and all decisions as one HTML page.", _LOOK),
     "doctor": Lazy("doctor", "Say whether prices, the log and a model answer.", _LOOK),
     "settings": Lazy("settings", "Print every setting, and where its value comes from.", _LOOK),
     "history": Lazy("history", "Print everything that ever happened to an entry.", _LOOK),
@@ -50,4 +56,5 @@ cli = Group(
 
 def main() -> None:
     """The console script ``tradmem``; ends the process."""
+    gc.set_threshold(_PATIENT)
     cli.main()

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import click
 
-from tradmem.cli import options
+from tradmem.cli import completing, options
 from tradmem.cli.details import facts, history, outcome_lines
 from tradmem.cli.exchange import conversation, known_by
 from tradmem.cli.layout import Cell, one_line, paragraphs
@@ -43,7 +43,9 @@ class Shown(NamedTuple):
 
 
 @click.command()
-@click.argument("words", nargs=-1, metavar="ID | TICKER [DATE] | last")
+@click.argument(
+    "words", nargs=-1, metavar="ID | TICKER [DATE] | last", shell_complete=completing.entries
+)
 @click.option("--exchange", is_flag=True, help="Print what a model was asked and answered.")
 @options.log
 @options.as_of

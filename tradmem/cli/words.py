@@ -8,6 +8,7 @@ import click
 
 from tradmem.cli.layout import Cell, Style, one_line
 from tradmem.journal.tagline import UNRATED
+from tradmem.lessons.counting import counted as counted  # noqa: PLC0414 - commands take it from here
 from tradmem.model import Entry, Status, Verdict
 
 if TYPE_CHECKING:
@@ -43,11 +44,6 @@ def called(entry: Entry) -> str:
 def says(entry: Entry) -> str:
     """What an entry teaches, or why it teaches nothing, on one line."""
     return one_line(entry.reflection or entry.note or entry.reason)
-
-
-def counted(number: int, noun: str, plural: str = "") -> str:
-    """``1 entry``, ``1,000 entries``."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def minute(instant: datetime) -> str:

@@ -34,8 +34,11 @@ def columns_of(header: list[str], given: Mapping[str, str]) -> dict[str, str]:
         given: columns by meaning, as a person says.
 
     Raises:
-        UsageError: there is no such column, or none for the date or the ticker.
+        UsageError: there is no such column, none for the date or the ticker, or one twice.
     """
+    twice = [name for name in header if header.count(name) > 1]
+    if twice:
+        raise UsageError(f"it has two columns {twice[0]!r}; rename one of them")
     plain = {name.strip().lower().replace(" ", "_"): name for name in header}
     found: dict[str, str] = {}
     for meaning, names in NAMES.items():

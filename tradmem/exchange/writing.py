@@ -24,7 +24,7 @@ _DATES = frozenset(
 )
 _INSTANTS = frozenset({"decided_at", "recorded_at", "known_at", "recalled_as_of", "valid_until"})
 _LISTS = frozenset(
-    {"links", "tags", "recalled", "cited", "edited", "decision_flags", "outcome_flags"}
+    {"links", "tags", "recalled", "cited", "withheld", "edited", "decision_flags", "outcome_flags"}
 )
 _FLAGS = frozenset({"hidden", "archived"})
 _TEXTS = frozenset(

@@ -146,10 +146,18 @@ def window_of(question: Question, aliases: Aliases = None) -> Window:
     benchmark = listing_of(question.benchmark, aliases) if question.benchmark else None
     if benchmark == own:
         benchmark = None
-    entry = own.calendar.first_closing_after(question.decided_at)
-    planned_exit = own.calendar.later(entry, question.horizon)
-    due = own.calendar.final_at(planned_exit)
-    return Window(own, benchmark, entry, planned_exit, due, due + WAIT)
+    return Window(own, benchmark, *_dates(own.calendar, question.decided_at, question.horizon))
+
+
+@lru_cache(maxsize=4096)  # decisions of one instant share their dates
+def _dates(
+    calendar: Calendar, decided_at: datetime, horizon: int
+) -> tuple[date, date, datetime, datetime]:
+    """Planned entry and exit, when the exit is due, and when the wait ends."""
+    entry = calendar.first_closing_after(decided_at)
+    planned_exit = calendar.later(entry, horizon)
+    due = calendar.final_at(planned_exit)
+    return entry, planned_exit, due, due + WAIT
 
 
 def history_start(question: Question) -> date:

@@ -80,7 +80,7 @@ def taught(entry: Entry) -> Iterator[Taught]:
 def _instants(entry: Entry) -> list[datetime]:
     """When an entry may have become something else, from its making on."""
     recorded = entry.recorded
-    dated = known(entry.additions, recorded.horizon)
+    dated = known(entry.additions, recorded)
     ends = [recorded.valid_until]
     ends += [_end(act.data.get("valid_until")) for _, act in dated if act.kind == Act.EXPIRE]
     found = {when for when in (*(when for when, _ in dated), *ends) if when}

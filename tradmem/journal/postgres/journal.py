@@ -23,8 +23,7 @@ from tradmem.journal.postgres.connection import Conn, Server, explain
 from tradmem.journal.postgres.place import where
 from tradmem.journal.postgres.queries import Queries
 from tradmem.journal.postgres.rows import entry_of
-from tradmem.journal.rotation import KEPT_PER_TICKER
-from tradmem.journal.selection import Wanted
+from tradmem.journal.selection import KEPT_PER_TICKER, Wanted
 from tradmem.journal.verdicts import Counts
 from tradmem.model import Addition, Decision, Entry, Problem
 

@@ -1,0 +1,60 @@
+"""``report``: the track record, charts and all decisions in one HTML page."""
+
+from pathlib import Path
+
+import click
+
+from tradmem.cli import options
+from tradmem.cli.opening import is_there, open_memory
+from tradmem.cli.output import write
+from tradmem.errors import UsageError
+
+
+@click.command()
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=Path("report.html"),
+    show_default=True,
+    metavar="FILE",
+    help="The page; it replaces what stands there.",
+)
+@click.option("--title", metavar="TEXT", help="The heading of the page.")
+@click.option("--ticker", "-t", multiple=True, metavar="TICKER", help="Only these tickers.")
+@click.option("--agent", "-a", multiple=True, metavar="NAME", help="Only these agents.")
+@click.option("--since", metavar="DATE", help="Only decisions of then or later.")
+@click.option("--until", metavar="DATE", help="Only decisions of then or earlier.")
+@options.as_of
+@options.log
+def report(
+    *,
+    log: str,
+    as_of: str | None,
+    out: Path,
+    title: str | None,
+    ticker: tuple[str, ...],
+    agent: tuple[str, ...],
+    since: str | None,
+    until: str | None,
+) -> None:
+    """Write the track record, charts and all decisions as one HTML page.
+
+    The page holds all of its data and loads nothing, so that it can be mailed; no text of a
+    decision or a lesson can run in it.
+    """
+    from tradmem.study.report import write_report
+
+    if not is_there(log):
+        raise UsageError(f"there is no log at {log} yet; `tradmem run` starts one")
+    named = {"title": title} if title else {}
+    path = write_report(
+        open_memory(log),
+        out,
+        as_of,
+        tickers=ticker,
+        agents=agent,
+        since=since,
+        until=until,
+        **named,
+    )
+    write(f"{path}  {path.stat().st_size / 1e6:.1f} MB")

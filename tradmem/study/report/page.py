@@ -1,0 +1,154 @@
+"""The report: one page that holds all of its data and loads nothing."""
+
+import base64
+import hashlib
+import os
+from collections.abc import Iterable
+from datetime import date as Date  # noqa: N812 - `date` is the name of a field elsewhere
+from functools import cache
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from tradmem.clock import AsOf
+from tradmem.errors import TradmemError, UsageError
+from tradmem.lessons.counting import counted
+from tradmem.study.report.charts import charts_of
+from tradmem.study.report.data import Subject, as_script, page_entries, subject_of
+from tradmem.study.report.markup import paragraphs, track_markup
+
+if TYPE_CHECKING:
+    from tradmem.memory import Memory
+
+EXTRA = "a report needs the extra analysis: pip install 'tradmem[analysis]'"
+TITLE = "Track record"
+# Nothing may be loaded, sent or framed, and no script may run but the page's own two.
+_POLICY = (
+    "default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; "
+    "base-uri 'none'; form-action 'none'"
+)
+
+
+def write_report(
+    memory: "Memory", out: str | os.PathLike[str], as_of: AsOf = None, **options: Any
+) -> Path:
+    """Write the report of a memory as one HTML page, which replaces what stood there.
+
+    Args:
+        memory: whose entries.
+        out: the path of the page.
+        as_of: from what was known then; now by default.
+        options: see :func:`report_page`.
+
+    Raises:
+        UsageError: an option cannot be, or the extra ``analysis`` is not installed.
+        TradmemError: the page cannot be written.
+    """
+    path = Path(out)
+    page = report_page(memory, as_of, **options).encode("utf-8", "replace")
+    beside = path.with_name(f".{path.name}.{uuid4().hex}")
+    try:
+        beside.write_bytes(page)
+        beside.replace(path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise TradmemError(
+            f"cannot write {path}: {(error.strerror or str(error)).lower()}; name another file"
+        ) from error
+    return path
+
+
+def report_page(
+    memory: "Memory",
+    as_of: AsOf = None,
+    *,
+    tickers: Iterable[str] = (),
+    agents: Iterable[str] = (),
+    since: Date | str | None = None,
+    until: Date | str | None = None,
+    title: str = TITLE,
+) -> str:
+    """The report of a memory as HTML.
+
+    Args:
+        memory: whose entries.
+        as_of: from what was known then; now by default.
+        tickers: only these; all by default.
+        agents: only these; all by default.
+        since: only decisions of this date or later.
+        until: only decisions of this date or earlier.
+        title: of the page.
+
+    Raises:
+        UsageError: an option cannot be, or the extra ``analysis`` is not installed.
+        LogError: the log cannot be read.
+    """
+    subject = subject_of(memory, as_of, tickers=tickers, agents=agents, since=since, until=until)
+    return page_of(subject, title=title)
+
+
+def page_of(subject: Subject, *, title: str = TITLE) -> str:
+    """The page about a subject."""
+    library, script = _library(), _script()
+    data = {"entries": page_entries(subject), "charts": charts_of(subject)}
+    return Template(_part("template.html")).substitute(
+        policy=_POLICY.format(scripts=" ".join(map(_hash, (library, script)))),
+        title=escape(title),
+        subtitle=escape(_subtitle(subject)),
+        style=_part("page.css"),
+        record=track_markup(subject.record),
+        remarks=paragraphs(subject.remarks, "note"),
+        data=as_script(data),
+        library=library,
+        script=script,
+    )
+
+
+def _subtitle(subject: Subject) -> str:
+    """What the page is about, on one line."""
+    found = subject.decisions
+    told = counted(len(found), "decision")
+    if found:
+        tickers = counted(len({entry.ticker for entry in found}), "ticker")
+        told += f" on {tickers}, {found[0].date} to {found[-1].date}"
+    return f"{told}. As of {subject.as_of:%Y-%m-%d %H:%M} UTC, from what was known then."
+
+
+@cache
+def _part(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+@cache
+def _script() -> str:
+    """The page's own script, its parts in the order of their numbers."""
+    parts = sorted(
+        (part for part in files(__package__).joinpath("script").iterdir()), key=lambda p: p.name
+    )
+    texts = [part.read_text(encoding="utf-8") for part in parts if part.name.endswith(".js")]
+    return '"use strict";\n(() => {\n' + "\n".join(texts) + "})();\n"
+
+
+@cache
+def _library() -> str:
+    """Vega, Vega-Lite and their embedding, as one script.
+
+    Raises:
+        UsageError: the extra is not installed.
+    """
+    try:
+        import vl_convert  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise UsageError(EXTRA) from error
+    bundle: str = vl_convert.javascript_bundle()
+    assert "</script" not in bundle.lower()
+    assert "<!--" not in bundle
+    return bundle
+
+
+def _hash(script: str) -> str:
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return f"'sha256-{digest}'"
