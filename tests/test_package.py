@@ -24,7 +24,7 @@ ORDER = [
     {"settings"},
     {"setting_kinds"},
     {"configuration"},
-    {"resolving", "rows", "governance", "filters", "searching", "opening"},
+    {"resolving", "recording", "instants", "rows", "governance", "filters", "searching", "opening"},
     {"working", "history"},
     {"audit"},
     {"memory"},
