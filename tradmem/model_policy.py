@@ -5,6 +5,7 @@ small integers, which are mapped back to ids when it cites them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
 from typing import Any, Unpack
 
 from tradmem.clock import Clock, system_clock
@@ -20,6 +21,8 @@ from tradmem.policies import Call, Policy, Situation
 from tradmem.rating.prose import stated_in_prose
 from tradmem.stated import RATING
 
+PROMPT = "prompt"  # the key in a decision's ledger of the hash of what a model was asked
+PROMPT_DIGITS = 16
 _LONGEST_THESIS = 2_000
 _SCHEMA: Mapping[str, Any] = {
     "type": "object",
@@ -96,7 +99,8 @@ def _ask(chat: Chat, situation: Situation, kept: _Kept) -> Call:
         {"role": "system", "content": _INSTRUCTIONS},
         {"role": "user", "content": _question(situation)},
     ]
-    fault, by, prose = "", _made_by(chat.settings), ""
+    by = _made_by(chat.settings) | {PROMPT: _digest(messages)}
+    fault, prose = "", ""
     for _ in range(2):
         said = chat.ask(messages, name="decision", schema=_SCHEMA)
         try:
@@ -124,6 +128,12 @@ def _made_by(settings: ModelSettings) -> dict[str, Any]:
     """What is kept with a decision, so that a reader can tell what the model may have known."""
     cutoff = settings.cutoff
     return {"model": settings.model} | ({"cutoff": cutoff.isoformat()} if cutoff else {})
+
+
+def _digest(messages: Sequence[Message]) -> str:
+    """Which prompt it was; the same text has the same digits."""
+    text = "\n".join(str(message["content"]) for message in messages)
+    return sha256(text.encode("utf-8", "replace")).hexdigest()[:PROMPT_DIGITS]
 
 
 def _answered(reply: Reply | Fault) -> Reply:

@@ -396,10 +396,10 @@ def test_every_counts_days_weeks_months_or_sessions():
     assert counts == {"day": 125, "week": 27, "month": 6, 5: 25}
 
 
-def test_progress_is_told_date_by_date():
+def test_progress_is_told_decision_by_decision():
     told = []
     go(by_chance, every="month", progress=lambda *now: told.append(now))
-    assert told[0] == (3, 18, date(2008, 1, 2))
+    assert told[0] == (1, 18, date(2008, 1, 2))
     assert told[-1] == (18, 18, date(2008, 6, 2))
 
 

@@ -13,6 +13,7 @@ _SERVE = "Serve others"
 # Each with the first sentence of its own help, so that `--help` loads none of them.
 COMMANDS = {
     "demo": Lazy("demo", "Replay a year of real prices through the agent.", _TRY),
+    "replay": Lazy("replay", "Decide through time as an agent would have.", _TRY),
     "run": Lazy("run", "Let the agent decide on tickers.", _DAILY),
     "record": Lazy("record", "Store a decision.", _DAILY),
     "resolve": Lazy("resolve", "Settle what has come due, and write the lessons.", _DAILY),

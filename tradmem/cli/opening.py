@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tradmem.lessons.reflect import Reflector
     from tradmem.market.prices import Bars, PriceSource, Span
     from tradmem.memory import Memory
+    from tradmem.settings import Settings
 
 _NO_BENCHMARK = "none"
 _DEMO = "demo"
@@ -101,22 +102,25 @@ def open_memory(
     """
     from tradmem.memory import Memory
 
-    if prices.lower() == _DEMO and not benchmark:
-        from tradmem.demo import BENCHMARK
-
-        benchmark = BENCHMARK
-    settings = configuration().settings
-    if benchmark:
-        settings = replace(settings, benchmark=_benchmark(benchmark))
     return Memory.open(
         log or DEFAULT_LOG,
         prices=open_prices(prices),
         reflector=open_reflector(
             reflector, log or DEFAULT_LOG, max_cost=max_cost, retry_stuck=retry_stuck
         ),
-        settings=settings,
+        settings=settings_for(prices, benchmark),
         clock=clock(),
     )
+
+
+def settings_for(prices: str, benchmark: str | None) -> "Settings":
+    """The settings, with the benchmark that an option names, or that the demo's prices have."""
+    if prices.lower() == _DEMO and not benchmark:
+        from tradmem.demo import BENCHMARK
+
+        benchmark = BENCHMARK
+    settings = configuration().settings
+    return replace(settings, benchmark=_benchmark(benchmark)) if benchmark else settings
 
 
 def open_prices(name: str) -> "PriceSource | None":

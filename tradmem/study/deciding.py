@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 from tradmem.clock import format_instant
 from tradmem.errors import UsageError
-from tradmem.lessons.recall import Recall
 from tradmem.memory import Memory
 from tradmem.model import Entry, Rating
 from tradmem.policies import Call
@@ -72,13 +71,8 @@ class Graph:
         self._compiled = compiled
         self._memory = memory
 
-    def drive(self, moment: Moment, seen: Recall) -> Driven:
-        """Let the graph decide.
-
-        Args:
-            moment: the decision.
-            seen: what was recalled for it.
-        """
+    def drive(self, moment: Moment) -> Driven:
+        """Let the graph make one decision."""
         find = self._memory.journal.find
         before = {entry.id for entry in find(moment.date, moment.ticker)}
         with self._memory.handed_out():
@@ -88,7 +82,7 @@ class Graph:
                     "date": moment.date.isoformat(),
                     "past_context": moment.memory,
                     "recalled": [entry.id for entry in moment.memories],
-                    "as_of": format_instant(seen.as_of),
+                    "as_of": format_instant(moment.as_of),
                 }
             )
         after = find(moment.date, moment.ticker)

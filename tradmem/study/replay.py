@@ -17,7 +17,7 @@ from tradmem.errors import PriceError, UsageError
 from tradmem.journal.base import Journal
 from tradmem.journal.markdown import MarkdownJournal
 from tradmem.journal.ram import RamJournal
-from tradmem.lessons.reflect import Reflector
+from tradmem.lessons.reflect import Reflector, TemplateReflector
 from tradmem.market.calendars import calendar_of
 from tradmem.market.prices import Bars, PriceSource
 from tradmem.market.symbols import benchmark_of
@@ -25,9 +25,11 @@ from tradmem.memory import Memory
 from tradmem.model import Entry, check_ticker
 from tradmem.settings import Settings, check_horizon
 from tradmem.study.deciding import Graph, is_decider, is_graph
+from tradmem.study.mask import Mask
 from tradmem.study.moment import Decide, Sight
 from tradmem.study.schedule import DecideAt, points
-from tradmem.study.walk import How, Progress, ReplayMemory, Walk
+from tradmem.study.veil import Veil, VeiledReflector
+from tradmem.study.walk import How, Progress, ReplayMemory, Walk, blank
 from tradmem.study.world import World, load
 
 Store = Memory | Journal | str | os.PathLike[str] | None
@@ -101,6 +103,8 @@ def replay(  # noqa: PLR0917 - the first nine are what a replay is
     horizon: int | None = None,
     sight: Sight | str = Sight.FULL,
     seed: int = 0,
+    anonymise: bool = False,
+    names: Mapping[str, Iterable[str]] | None = None,
     progress: Progress | None = None,
 ) -> Replay:
     """Decide through time as an agent would have, with a memory that grows as it goes.
@@ -129,8 +133,11 @@ def replay(  # noqa: PLR0917 - the first nine are what a replay is
         horizon: sessions to hold; the settings' first by default.
         sight: how much of the memory a decision gets to see.
         seed: of what a decision draws at random.
-        progress: called after each date with how many decisions are done, of how many, and
-            the date.
+        anonymise: whether whoever decides, and a model that writes lessons, sees other names,
+            other dates and other price levels; the record has the real ones.
+        names: by ticker, what texts may call it beside the names of well-known companies.
+        progress: called after each decision with how many are done, of how many, and its
+            date.
 
     Raises:
         UsageError: an argument cannot be, or the log holds what was not replayed so.
@@ -139,7 +146,7 @@ def replay(  # noqa: PLR0917 - the first nine are what a replay is
         ModelError: a model cannot be asked at all.
         LogError: the log cannot be read or written.
     """
-    names, first, last = _span(tickers, start, end)
+    named, first, last = _span(tickers, start, end)
     given = memory if isinstance(memory, Memory) else None
     settings = settings or (given.settings if given else Settings())
     how = How(
@@ -149,23 +156,30 @@ def replay(  # noqa: PLR0917 - the first nine are what a replay is
         sight=choice(Sight, sight, "sight"),
         seed=seed,
     )
-    found, settings, remarks = _closes(prices, names, first, last, settings)
+    found, settings, remarks = _closes(prices, named, first, last, settings)
     ends = [bars.dates[-1] for bars in found.values() if isinstance(bars, Bars)]
     if (final := max(ends, default=first)) < last:
-        if any(calendar_of(name, settings.aliases).last_until(last) > final for name in names):
+        if any(calendar_of(name, settings.aliases).last_until(last) > final for name in named):
             remarks += (f"the closes end on {final}, and so does the replay",)
         last = final
     world = World(found, settings.aliases)
+    bars = {symbol: held for symbol, held in found.items() if isinstance(held, Bars)}
+    if anonymise:
+        mask = Mask((*named, *found), names=names, seed=seed)
+        how = replace(how, veil=Veil(mask, bars))
+    writer = reflector or (given.reflector if given else None)
+    if how.veil and writer and not isinstance(writer, TemplateReflector):
+        writer = VeiledReflector(writer, how.veil)
     opened = ReplayMemory(
         _journal(memory, settings),
         prices=world.known,
-        reflector=reflector or (given.reflector if given else None),
+        reflector=writer,
         settings=settings,
         clock=world.known.clock,
     )
     opened.mark = how.decide_at
     dates = points(
-        names, first, last, every=every, decide_at=how.decide_at, aliases=settings.aliases
+        named, first, last, every=every, decide_at=how.decide_at, aliases=settings.aliases
     )
     walk = Walk(opened, world, how, _decider(decide, graph, opened, how))
     world.advance(dates[0].instant if dates else last_instant(first))
@@ -173,7 +187,7 @@ def replay(  # noqa: PLR0917 - the first nine are what a replay is
     walk.go(dates, last_instant(last), progress)
     return Replay(
         memory=opened,
-        tickers=names,
+        tickers=named,
         start=first,
         end=last,
         every=every,
@@ -183,7 +197,7 @@ def replay(  # noqa: PLR0917 - the first nine are what a replay is
         resumed=walk.tally.resumed,
         left_out=dict(walk.tally.left_out),
         remarks=remarks,
-        bars={symbol: bars for symbol, bars in found.items() if isinstance(bars, Bars)},
+        bars=bars,
     )
 
 
@@ -250,7 +264,9 @@ def _decider(decide: Any, graph: Any, memory: Memory, how: How) -> Decide | Grap
         if not is_decider(decide):
             raise UsageError(f"{type(decide).__name__} decides nothing; hand in a function")
         found: Decide = decide
-        return Graph(decide, memory) if is_graph(decide) else found
+        return Graph(decide, blank(memory) if how.veil else memory) if is_graph(decide) else found
+    if how.veil:
+        raise UsageError("a graph that recalls sees real names; hand it in as decide")
     if how.decide_at.is_optimistic:
         raise UsageError(
             "a graph that records decides at its clock, which is later than same_close"

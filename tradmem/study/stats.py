@@ -298,7 +298,10 @@ def _remarks(frame: "pd.DataFrame", optimistic: bool, given: Sequence[str]) -> I
     peers = frame["peers_return"].notna().sum()
     settled = frame["raw_return"].notna().sum()
     if peers:
-        yield "alpha is measured against the equal weight of the other names, bought and held"
+        yield (
+            "alpha is measured against the equal weight of the other names, bought and held: over "
+            "all names of a date it sums to nothing, and always-Buy scores 0"
+        )
     if peers < settled:
         yield f"{settled - peers} outcomes have fewer than five names beside them: index alone"
     if frame["index_alpha"].notna().any():

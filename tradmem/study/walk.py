@@ -2,10 +2,10 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date as Date  # noqa: N812 - `date` is the name of an argument here
 from datetime import datetime
-from hashlib import blake2b
+from hashlib import blake2b, sha256
 from itertools import groupby
 from typing import Any
 
@@ -15,6 +15,7 @@ from tradmem.journal.base import Stored
 from tradmem.lessons.recall import Recall
 from tradmem.memory import Memory, Recorded
 from tradmem.model import Entry
+from tradmem.model_policy import PROMPT, PROMPT_DIGITS
 from tradmem.policies import Call
 from tradmem.resolving import ResolveReport
 from tradmem.study.deciding import Driven, Graph, as_call
@@ -22,6 +23,7 @@ from tradmem.study.due import Queue
 from tradmem.study.moment import Decide, Moment, Past, Sight
 from tradmem.study.schedule import DecideAt, Point
 from tradmem.study.sight import Eyes
+from tradmem.study.veil import Veil
 from tradmem.study.world import World
 
 Progress = Callable[[int, int, Date], None]
@@ -74,7 +76,7 @@ class How:
     horizon: int
     sight: Sight
     seed: int
-    veil: "Any" = None
+    veil: Veil | None = None
 
 
 class Walk:
@@ -91,7 +93,7 @@ class Walk:
         self._memory, self._world, self._how, self._decide = memory, world, how, decide
         self._queue = Queue(memory, world)
         self._eyes = Eyes(memory, how.sight)
-        self._blank = _blank(memory) if how.sight is not Sight.FULL else memory
+        self._blank = blank(memory) if how.sight is not Sight.FULL else memory
         self._standing: set[tuple[Date, str]] = set()
         self.tally = Tally()
 
@@ -123,13 +125,14 @@ class Walk:
             together = list(group)
             waiting = [p for p in together if (p.day, p.ticker) not in self._standing]
             self.tally.resumed += len(together) - len(waiting)
+            done += len(together) - len(waiting)
             if waiting:
                 self._advance(instant)
-                for point in waiting:
-                    self._take(point)
-            done += len(together)
-            if progress:
-                progress(done, len(points), together[-1].day)
+            for point in waiting:
+                self._take(point)
+                done += 1
+                if progress:
+                    progress(done, len(points), point.day)
         self._advance(max(until, points[-1].instant) if points else until)
 
     def _advance(self, instant: datetime) -> None:
@@ -164,7 +167,7 @@ class Walk:
         moment, veil = self._moment(point, seen, seed), self._how.veil
         shown = veil.cover(moment) if veil else moment
         if isinstance(self._decide, Graph):
-            driven: Driven = self._decide.drive(shown, seen)
+            driven: Driven = self._decide.drive(shown)
             if driven.entry:
                 return driven.entry
             call = driven.call
@@ -172,6 +175,7 @@ class Walk:
             call = as_call(self._decide(shown))
         if call is None:
             return None
+        call = _signed(call, shown)
         return self._record(point, seen, veil.lift(call) if veil else call)
 
     def _record(self, point: Point, seen: Recall, call: Call) -> Entry | None:
@@ -213,7 +217,16 @@ class Walk:
         )
 
 
-def _blank(memory: Memory) -> Memory:
+def _signed(call: Call, shown: Moment) -> Call:
+    """A model's call with a hash of what it was shown, where the policy kept none itself."""
+    if "model" not in call.extra or PROMPT in call.extra:
+        return call
+    prompt = f"{shown.ticker}\n{shown.date}\n{shown.brief}\n{shown.memory}"
+    digest = sha256(prompt.encode("utf-8", "replace")).hexdigest()[:PROMPT_DIGITS]
+    return replace(call, extra={**call.extra, PROMPT: digest})
+
+
+def blank(memory: Memory) -> Memory:
     """A memory of nothing, for whoever may not see the real one."""
     from tradmem.journal.ram import RamJournal  # noqa: PLC0415 - only for comparisons
 
