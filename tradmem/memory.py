@@ -43,13 +43,11 @@ from tradmem.lessons.reflect import Reflector, TemplateReflector
 from tradmem.lessons.track import TrackRecord, track
 from tradmem.lessons.utility import FALSE_DISCOVERY, LessonUtility, lesson_utility
 from tradmem.model import (
-    MARKET,
     Act,
     Decision,
     Entry,
     Rating,
     Status,
-    check_ticker,
     entry_id,
     note_id,
 )
@@ -70,6 +68,7 @@ from tradmem.resolving import Progress, ResolveReport, Run, filer_of
 from tradmem.rows import COLUMNS, as_row
 from tradmem.searching import Finder, find
 from tradmem.settings import Settings, check_horizon, default_cache
+from tradmem.tickers import MARKET, check_ticker
 from tradmem.working import BATCH, LEASE, work
 
 if TYPE_CHECKING:
