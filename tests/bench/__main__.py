@@ -1,9 +1,10 @@
 """Every benchmark, one table after the other."""
 
-from tests.bench import journal, recall, resolve, starting
+from tests.bench import journal, lessons, recall, resolve, starting
 
 if __name__ == "__main__":
     journal.main()
     resolve.main()
     recall.main()
+    lessons.main()
     starting.main()

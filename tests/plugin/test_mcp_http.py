@@ -186,6 +186,22 @@ def test_without_a_valid_token_nobody_is_served(server, tokens, folder, header):
     assert "memory" not in found.text
 
 
+@pytest.mark.parametrize("method", ["GET", "DELETE", "PUT", "OPTIONS"])
+def test_nobody_can_hold_a_stream_open(server, tokens, method):
+    headers = {"Authorization": f"Bearer {tokens['acme']}", "Accept": "text/event-stream"}
+    found = httpx2.request(method, server.url, headers=headers, timeout=10)
+    assert (found.status_code, found.headers["Allow"]) == (405, "POST")
+
+
+def test_what_one_caller_was_shown_is_not_what_another_decided_on(server, tokens, folder):
+    ask(server, tokens["acme"], "add_memory_us_tech", {"content": "Opens a fab.", "ticker": "TSM"})
+    ask(server, tokens["reader"], "recall", {"ticker": "TSM"})
+    decision = {"ticker": "TSM", "decision": "**Rating**: Buy"}
+    ask(server, tokens["acme"], "record_decision_us_tech", decision)
+    (entry,) = Memory.open(folder / "acme" / "us-tech.md").entries("TSM", status="pending")
+    assert (entry.agent, entry.recalled) == ("desk-1", ())
+
+
 def test_a_request_beyond_the_limit_is_refused(server, tokens):
     headers = {"Authorization": f"Bearer {tokens['acme']}"}
     found = httpx2.post(server.url, content=b"x" * 1_000_001, headers=headers)

@@ -19,6 +19,7 @@ from tradmem.exchange.reading import Format, format_of
 from tradmem.exchange.taking import recorded
 from tradmem.exchange.writing import as_csv, as_jsonl, write_file, write_pages
 from tradmem.model import Entry
+from tradmem.opening import is_database
 
 _FORMATS = [str(kind) for kind in Format]
 
@@ -51,6 +52,8 @@ def export(
     to_stdout = destination == "-"
     if to_stdout and kind not in (Format.CSV, Format.JSONL):
         raise UsageError("standard output takes --format csv or jsonl; name one of them")
+    if is_database(destination):
+        raise UsageError("a database takes entries by `tradmem import FILE --log URL`")
     path = Path(destination)
     found = Format(kind) if kind else _format(destination, path)
     entries = _entries(log, as_of, filters)

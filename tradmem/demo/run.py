@@ -29,7 +29,7 @@ YEAR = 2022  # the last one in the data, not the best one
 AGENT = "momentum"
 TITLE = "# Demo: a simulated year of decisions. `tradmem demo` writes this file anew each time."
 _KEPT = 150  # resolved entries in the log; few, so that the demo shows an archive too
-_BUDGET = 4000  # characters of a recall; few, so that the demo can show one
+BUDGET = 4000  # characters of a recall; few, so that the demo can show one
 Progress = Callable[[int, int, date], None]
 
 
@@ -106,7 +106,7 @@ def run_demo(
         memory=seen.journal,
         graph=seen.graph,
         decide_at=DecideAt.BEFORE_CLOSE,
-        settings=Settings(benchmark=BENCHMARK, budget=_BUDGET),
+        settings=Settings(benchmark=BENCHMARK, budget=BUDGET),
         agent=AGENT,
         progress=progress,
     )

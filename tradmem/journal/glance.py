@@ -1,10 +1,9 @@
 """The judgements of a block that is as we write it, for a small part of what parsing it costs."""
 
-import json
 import re
+from datetime import UTC, datetime
 from datetime import date as Date  # noqa: N812 - as everywhere in the journal
 
-from tradmem.clock import parse_date, parse_instant
 from tradmem.journal import shapes
 from tradmem.journal.tagline import percent
 from tradmem.journal.tally import SILENT, Judgement
@@ -19,12 +18,11 @@ _BLOCK = re.compile(
     rb'((?:<!-- tradmem: \{"add":"(?:outcome|' + _SILENT + rb')",[^\n]*\} -->\r?\n)+)'
     rb"\r?\nDECISION:\r?\n"
 )
-_OUTCOME = re.compile(rb"^<!-- tradmem: (" + shapes.OUTCOME + rb") -->\r?$", re.MULTILINE)
+_OUTCOME = re.compile(rb"^<!-- tradmem: " + shapes.OUTCOME + rb" -->\r?$", re.MULTILINE)
 _OUTCOME_LINE = b'<!-- tradmem: {"add":"outcome"'
 _TAG = re.compile(rb"(?<!\\)\[[0-9]{4}-[0-9]{2}-[0-9]{2} \|")
 # With these a block holds no entry, or may hold none.
 _ODD = (b"\nDECISION:", b"\n<<<<<<< ", b"\n>>>>>>> ", b"<!-- tradmem:")
-_JSON = json.JSONDecoder()
 
 
 def glance(raw: bytes) -> list[Judgement] | None:
@@ -40,7 +38,7 @@ def glance(raw: bytes) -> list[Judgement] | None:
     try:
         raw.decode()
         Date.fromisoformat(known_on.decode())
-        outcomes = [_figures(line[0]) for line in _OUTCOME.findall(ledger)]
+        outcomes = [_figures(groups) for groups in _OUTCOME.findall(ledger)]
         if len(outcomes) != ledger.count(_OUTCOME_LINE):
             return None
         horizons = [outcome.horizon for outcome in outcomes]
@@ -82,23 +80,20 @@ def _is_odd(raw: bytes, start: int) -> bool:
     return b"\0" in raw or any(odd in text for odd in _ODD)
 
 
-def _figures(line: bytes) -> Figures:
-    text = line.decode()
-    data, end_of_json = _JSON.raw_decode(text)
-    if end_of_json < len(text):
-        raise ValueError(text)
-    start, end = data.get("entry"), data.get("exit")
-    if at := data.get("at"):
-        parse_instant(at)  # if it cannot be read, a parser takes the line for none
+def _figures(told: tuple[bytes, ...]) -> Figures:
+    """The figures of an outcome, from the groups of :data:`shapes.OUTCOME`."""
+    stamped, horizon, sessions, raw, alpha, known_at, entry, leave, band = told
+    if stamped:
+        datetime.fromisoformat(stamped.decode())  # if it cannot be, a parser tells
     return Figures(
-        data["horizon"],
-        data["sessions"],
-        data["raw"],
-        data["alpha"],
-        data.get("band"),
-        parse_instant(data["known_at"]),
-        parse_date(start) if start else None,
-        parse_date(end) if end else None,
+        int(horizon),
+        int(sessions),
+        float(raw),
+        None if alpha == b"null" else float(alpha),
+        float(band) if band else None,
+        datetime.fromisoformat(known_at.decode()).replace(tzinfo=UTC),
+        Date.fromisoformat(entry.decode()) if entry else None,
+        Date.fromisoformat(leave.decode()) if leave else None,
     )
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from tradmem.journal.base import is_replaced, newest_revisions
 from tradmem.journal.block import read_block
-from tradmem.journal.blocks import KNOWN, RESOLVED, STATE, TICKER_AT, Blocks
+from tradmem.journal.blocks import RESOLVED, STATE, TICKER_AT, Blocks
 from tradmem.model import Entry, Status
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ class Index(Blocks):
         self._unfinished: set[int] | None = None
         self._judged: dict[int, list[Judgement]] = {}
         self._verdicts: dict[bytes, Verdicts] = {}
+        self._untaught: set[int] = set()  # blocks that may not be recalled
         self._without_outcome: set[int] = set()
         self._revised: set[tuple[bytes, bytes]] = set()
 
@@ -120,6 +121,7 @@ class Index(Blocks):
             for number, tag in enumerate(self.tags[first:] if first else self.tags, first)
             if tag[STATE] != RESOLVED
         ]
+        self._untaught.update(others)
         self._without_outcome.update(others)
         for number in others:
             if not self.is_pending(number):
@@ -135,6 +137,10 @@ class Index(Blocks):
         self._entries[number] = entry
         self.tags[number] = _tag_of(entry) if entry else b""
         self.ids[number] = entry.id.encode() if entry else b""
+        if self.is_known(number):
+            self._untaught.discard(number)
+        else:
+            self._untaught.add(number)
         if entry and not entry.known_on:
             self._without_outcome.add(number)
 
@@ -259,16 +265,13 @@ class Index(Blocks):
         """The blocks of what may be recalled, of a ticker or of all, the first known first."""
         key = ticker.encode()
         if key not in self._orders:
-            wanted, repeats = key + b" |" if ticker else b"", self.repeats
-            found = [
-                (tag[KNOWN], number)
-                for number, tag in enumerate(self.tags)
-                if tag.startswith(wanted, TICKER_AT)
-                and tag[STATE] == RESOLVED
-                and number not in repeats
-            ]
-            found.sort()
-            self._orders[key] = [number for _, number in found]
+            tags, wanted = self.tags, key + b" |"
+            numbers: Sequence[int] = range(len(tags))
+            if ticker:
+                numbers = [n for n, tag in enumerate(tags) if tag.startswith(wanted, TICKER_AT)]
+            if passed := self._untaught | self.repeats:
+                numbers = [number for number in numbers if number not in passed]
+            self._orders[key] = sorted(numbers, key=self.known_of)
         return self._orders[key]
 
     def newest_first(self, ticker: str = "") -> Iterator[tuple[bytes, int]]:

@@ -249,7 +249,7 @@ def _outcomes(
     read = _OUTCOME.findall(first + later if later else first)
     horizons = [outcome[1] for outcome in read]
     place = horizons.index(horizon) if horizon else 0
-    _, _, sessions, raw, alpha, known_at = read[place]
+    _, _, sessions, raw, alpha, known_at, *_ = read[place]
     if (
         len(set(horizons)) != len(read)
         or place >= first.count(b"\n")

@@ -214,9 +214,10 @@ class RamJournal:
             return []
         found: dict[str, Entry] = {}
         as_of, others, distinct = wanted.as_of, wanted.not_ticker, wanted.distinct
+        last = wanted.last_date
         for known_at, _, name, number in reversed(self._orders.get(wanted.ticker or "", ())):
             entry = self._entries[number]
-            if others is not None and entry.recorded.ticker == others:
+            if entry.recorded.ticker == others or entry.recorded.date > last:
                 continue
             if entry.changed_at > as_of:
                 if known_at > as_of and _is_plain(entry):

@@ -1,6 +1,7 @@
 """Which entries of some indexed files had taught something by an instant, newest first."""
 
 from collections.abc import Callable, Iterator, Sequence
+from datetime import date as Date  # noqa: N812 - as everywhere in the journal
 from datetime import datetime, timedelta
 from heapq import merge, nlargest
 from typing import NamedTuple, Protocol, TypeVar
@@ -37,6 +38,12 @@ class Wanted(NamedTuple):
     lessons: bool = False
     hidden: bool = False
     limit: int | None = None
+
+    @property
+    def last_date(self) -> Date:
+        """The latest date that a decision of then can carry: it is tomorrow, east of UTC."""
+        day = self.as_of.date()
+        return day + timedelta(days=1) if day < Date.max else day
 
     def fits(self, entry: Entry) -> bool:
         """Whether an entry, as it stood then, is wanted as far as its state goes."""
@@ -83,8 +90,7 @@ def select(
     """
     best: dict[str, Entry] = {}
     seen: set[str] = set()
-    # It is tomorrow already, east of UTC.
-    day = (wanted.as_of.date() + timedelta(days=1)).isoformat().encode()
+    day = wanted.last_date.isoformat().encode()
     cut = b""
     passed_over = False
     for known, index, number in _newest_first(indexes, wanted.ticker):

@@ -52,7 +52,13 @@ IDENTITY = (
     + rb")*)\}"
 )
 _FIGURES = (
-    rb'(?:,"(?:(?:benchmark_)?(?:entry|exit)(?:_date)?":"'
+    rb'(?:,"(?:entry":"('
+    + _DATE
+    + rb')"|exit":"('
+    + _DATE
+    + rb')"|band":('
+    + _NUMBER
+    + rb')|(?:benchmark_(?:entry|exit)(?:_date)?|(?:entry|exit)_date)":"'
     + _DATE
     + rb'"|(?:benchmark|basis|source)":'
     + _TEXT
@@ -63,7 +69,8 @@ _FIGURES = (
     + _NUMBER
     + rb"))*"
 )
-# Its groups: when it was stamped, horizon, sessions, raw return, alpha, when it was known.
+# Its groups: when it was stamped, horizon, sessions, raw return, alpha, when it was known, and
+# the dates of entry and exit, and the band.
 OUTCOME = (
     rb'\{"add":"outcome"(?:,"at":"('
     + INSTANT

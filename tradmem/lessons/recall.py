@@ -17,9 +17,10 @@ from tradmem.lessons.holdout import WITHHELD, Holdout
 from tradmem.lessons.parts import Weighed
 from tradmem.lessons.reflect import lesson_hash
 from tradmem.lessons.wording import Frame, Shown, fit, written
-from tradmem.model import Entry
+from tradmem.model import Entry, Status
 
 OVER_BUDGET = "over the budget"
+_NEAR = 3  # memories that were not chosen and are explained, beside each kind of place
 _DEPTH = 8  # times the places of a ticker that are looked at for lessons that differ
 
 
@@ -99,7 +100,10 @@ def recall(
     )
     shown = [*same, *(Shown(entry=entry, is_same=False) for entry in others)]
     found = compose(journal, ticker, as_of, shown, left_out, budget=budget, holdout=holdout)
-    return replace(found, explained=_explained(found)) if explain else found
+    if not explain:
+        return found
+    near = _near_misses(journal, found, same_ticker, cross_ticker)
+    return replace(found, explained=(*_explained(found), *near))
 
 
 def compose(
@@ -165,6 +169,46 @@ def _explained(found: Recall) -> tuple[Weighed, ...]:
         for entry in found.memories
     ]
     return (*shown, *(Weighed(entry=out.entry, reason=out.reason) for out in found.left_out))
+
+
+def _near_misses(
+    journal: Journal, found: Recall, same_ticker: int, cross_ticker: int
+) -> Iterator[Weighed]:
+    """What would have been shown next, or was hidden among what is shown, and why it is not."""
+    ticker = found.ticker
+    told = {*found.ids, *(out.entry.id for out in found.left_out)}
+    shown = {entry.ticker for entry in (*found.memories, *found.withheld)}
+    there = sum(e.ticker == ticker for e in (*found.memories, *(o.entry for o in found.left_out)))
+    as_of, own, other = found.as_of, there + _NEAR, cross_ticker + _NEAR
+    near = [
+        entry
+        for hidden in (True, False)
+        for entry in (
+            *journal.memories(as_of, ticker=ticker, hidden=hidden, limit=own),
+            *journal.memories(as_of, not_ticker=ticker, hidden=hidden, limit=other),
+        )
+    ]
+    for entry in {entry.id: entry for entry in near if entry.id not in told}.values():
+        if entry.hidden:
+            reason = why_hidden(entry)
+        elif entry.ticker == ticker:
+            reason = f"{same_ticker} of {ticker} are newer"
+        elif entry.status is Status.SETTLED:
+            reason = "no lesson yet, and of another ticker"
+        elif entry.ticker in shown:
+            reason = "another memory of its ticker is newer"
+        else:
+            reason = "other tickers have something newer"
+        yield Weighed(entry=entry, reason=reason)
+
+
+def why_hidden(entry: Entry) -> str:
+    """What hides a memory, in a word or two; empty if nothing does."""
+    if entry.forgotten:
+        return "forgotten"
+    if entry.superseded_by:
+        return f"superseded by {entry.superseded_by}"
+    return "expired" if entry.expired else ""
 
 
 def _same(

@@ -6,7 +6,8 @@ from datetime import datetime
 from typing import NamedTuple
 
 from tradmem.journal.tagline import UNRATED, percent
-from tradmem.model import MARKET, Entry, Status
+from tradmem.model import Entry, Status
+from tradmem.tickers import MARKET
 
 _OPEN = "<past_decisions>"
 _CLOSE = "</past_decisions>"

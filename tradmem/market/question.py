@@ -17,7 +17,7 @@ from tradmem.market.symbols import (
     suffix_of,
     yahoo_symbol,
 )
-from tradmem.model import AssetClass
+from tradmem.tickers import AssetClass
 
 WAIT = timedelta(hours=30 * 24)  # after the planned exit became final
 HISTORY = timedelta(days=731)  # how far back from a decision a close counts for sigma and beta

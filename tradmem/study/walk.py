@@ -13,10 +13,11 @@ from tradmem.briefing import Brief, brief
 from tradmem.errors import ModelError, PriceError, UsageError
 from tradmem.journal.base import Stored
 from tradmem.lessons.recall import Recall
-from tradmem.memory import Memory, Recorded
+from tradmem.memory import Memory
 from tradmem.model import Entry
 from tradmem.model_policy import PROMPT, PROMPT_DIGITS
 from tradmem.policies import Call
+from tradmem.recording import Recorded
 from tradmem.resolving import ResolveReport
 from tradmem.study.deciding import Driven, Graph, as_call
 from tradmem.study.due import Queue
