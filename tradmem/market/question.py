@@ -149,6 +149,11 @@ def window_of(question: Question, aliases: Aliases = None) -> Window:
     return Window(own, benchmark, *_dates(own.calendar, question.decided_at, question.horizon))
 
 
+def due_of(ticker: str, decided_at: datetime, horizon: int, aliases: Aliases = None) -> datetime:
+    """When the planned exit of a decision is final, aware UTC."""
+    return _dates(listing_of(ticker, aliases).calendar, decided_at, horizon)[2]
+
+
 @lru_cache(maxsize=4096)  # decisions of one instant share their dates
 def _dates(
     calendar: Calendar, decided_at: datetime, horizon: int
