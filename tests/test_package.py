@@ -15,7 +15,7 @@ PACKAGE = ROOT / "tradmem"
 # From left to right: nothing imports to its right; names in one set may import each other.
 ORDER = [
     {"errors"},
-    {"arguments", "clock", "settings_file", "variables"},
+    {"arguments", "clock", "settings_file", "tickers", "variables"},
     {"model_settings"},
     {"model", "page"},
     {"rating", "stated"},
@@ -24,7 +24,7 @@ ORDER = [
     {"settings"},
     {"setting_kinds"},
     {"configuration"},
-    {"resolving", "rows", "governance", "filters", "searching", "opening"},
+    {"resolving", "recording", "instants", "rows", "governance", "filters", "searching", "opening"},
     {"working", "history"},
     {"audit"},
     {"memory"},

@@ -6,7 +6,6 @@ its additions, folded: its status, outcome, verdict and lesson as of one instant
 """
 
 import hashlib
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date as Date  # noqa: N812 - `date` is the name of a field here
@@ -18,10 +17,9 @@ from typing import Any, NamedTuple
 
 from tradmem.clock import last_instant, parse_instant
 from tradmem.errors import UsageError
+from tradmem.tickers import AssetClass, asset_class
 
-TICKER = re.compile(r"\^?[A-Z0-9][A-Z0-9.&=_^-]{0,31}\Z", re.ASCII)
 NOTHING: Mapping[str, Any] = MappingProxyType({})
-MARKET = "*"  # the ticker of a note on the whole market
 
 
 class Rating(StrEnum):
@@ -69,53 +67,6 @@ class Verdict(StrEnum):
     RIGHT = "right"
     WRONG = "wrong"
     NEUTRAL = "neutral"
-
-
-class AssetClass(StrEnum):
-    """What kind of thing a ticker names, by its shape alone."""
-
-    EQUITY = "equity"
-    INDEX = "index"
-    CRYPTO = "crypto"
-    FX = "fx"
-    FUTURE = "future"
-
-
-_OPEN = (Status.PENDING, Status.UNRESOLVABLE)
-
-# Quotes that make BASE-QUOTE a crypto pair; a class share such as BRK-B has none of them.
-QUOTE_CURRENCIES = frozenset(
-    {"USD", "EUR", "GBP", "JPY", "AUD", "CAD", "CHF", "CNY", "HKD", "INR", "KRW", "BRL"}
-    | {"MXN", "SGD", "NZD", "SEK", "TRY", "ZAR", "USDT", "USDC", "BTC", "ETH"}
-)
-
-
-def asset_class(ticker: str) -> AssetClass:
-    """The asset class of a ticker in Yahoo's spelling (``ETH-USD``, ``EURUSD=X``, ``ES=F``)."""
-    if ticker.startswith("^"):
-        return AssetClass.INDEX
-    if ticker.endswith("=X"):
-        return AssetClass.FX
-    if ticker.endswith("=F"):
-        return AssetClass.FUTURE
-    base, dash, quote = ticker.rpartition("-")
-    if dash and base and quote in QUOTE_CURRENCIES:
-        return AssetClass.CRYPTO
-    return AssetClass.EQUITY
-
-
-def check_ticker(text: str) -> str:
-    """A ticker in upper case.
-
-    Raises:
-        UsageError: the text can be no ticker.
-    """
-    ticker = text.strip(" ").upper() if isinstance(text, str) and text.isascii() else ""
-    if not TICKER.match(ticker):
-        raise UsageError(
-            f"{str(text)[:60]!r} is no ticker; write 1 to 33 of A-Z 0-9 . & = _ ^ -, such as BRK.B"
-        )
-    return ticker
 
 
 def entry_id(day: Date, ticker: str, agent: str = "", revision: int = 0) -> str:
@@ -351,6 +302,9 @@ class Problem(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}: {self.message}"
+
+
+_OPEN = (Status.PENDING, Status.UNRESOLVABLE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,11 +15,12 @@ from tradmem.lessons.exchanges import Exchanges
 from tradmem.lessons.keeping import keep
 from tradmem.lessons.prompt import answer_text, by_number, first_object
 from tradmem.lessons.reflect import Fault, FaultKind
-from tradmem.model import MARKET, Entry, Rating, entry_id
+from tradmem.model import Entry, Rating, entry_id
 from tradmem.model_settings import ModelOptions, ModelSettings, model_settings
 from tradmem.policies import Call, Policy, Situation
 from tradmem.rating.prose import stated_in_prose
 from tradmem.stated import RATING
+from tradmem.tickers import MARKET
 
 PROMPT = "prompt"  # the key in a decision's ledger of the hash of what a model was asked
 PROMPT_DIGITS = 16

@@ -22,8 +22,9 @@ from tradmem.clock import format_instant, parse_date, parse_instant
 from tradmem.errors import LogBusy, LogError, UsageError
 from tradmem.journal.base import Journal, OnConflict, Stored
 from tradmem.memory import Memory
-from tradmem.model import Entry, check_ticker
+from tradmem.model import Entry
 from tradmem.resolving import ResolveReport
+from tradmem.tickers import check_ticker
 
 State = Mapping[str, Any]
 

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tradmem.errors import UsageError
-from tradmem.model import check_ticker
 from tradmem.settings_file import nearest
+from tradmem.tickers import check_ticker
 
 NO_BENCHMARK: Mapping[str, str | None] = {"*": None}
 REFLECTORS = ("auto", "openai", "template")

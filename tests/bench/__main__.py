@@ -1,6 +1,6 @@
 """Every benchmark, one table after the other."""
 
-from tests.bench import journal, lessons, postgres, recall, resolve, starting
+from tests.bench import journal, lessons, postgres, recall, resolve, starting, study
 
 if __name__ == "__main__":
     journal.main()
@@ -8,4 +8,5 @@ if __name__ == "__main__":
     recall.main()
     lessons.main()
     starting.main()
+    study.main()
     postgres.main()

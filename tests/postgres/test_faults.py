@@ -6,6 +6,7 @@ import time
 
 import psycopg
 import pytest
+from psycopg.conninfo import conninfo_to_dict
 
 from tests.journal.making import DAY, KNOWN, decision, lesson, note, outcome
 from tests.postgres.proxy import Wire
@@ -30,9 +31,12 @@ def owner(journal):
 @pytest.fixture
 def wire(postgres, postgres_log):
     """A journal over a wire that can be cut."""
-    found = Wire(f"{postgres.socket_folder}/.s.PGSQL.5432")
+    told = conninfo_to_dict(postgres.url)
+    host, port = told.get("host", "/var/run/postgresql"), told.get("port") or "5432"
+    found = Wire(f"{host}/.s.PGSQL.{port}" if host.startswith("/") else (host, int(port)))
     schema = postgres_log.rpartition("=")[2]
-    url = f"postgresql://postgres@127.0.0.1:{found.port}/postgres?sslmode=disable"
+    login = f"{told.get('user', 'postgres')}:{told.get('password', '')}"
+    url = f"postgresql://{login}@127.0.0.1:{found.port}/{told['dbname']}?sslmode=disable"
     with PostgresJournal(with_schema(url, schema), timeout=5) as journal:
         journal.tickers()  # the connection stands
         yield found, journal

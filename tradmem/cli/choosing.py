@@ -11,7 +11,8 @@ from tradmem.cli import options
 from tradmem.cli.completing import tickers
 from tradmem.errors import UsageError
 from tradmem.journal.tagline import UNRATED
-from tradmem.model import MARKET, Entry, Rating, Status, Verdict, check_ticker
+from tradmem.model import Entry, Rating, Status, Verdict
+from tradmem.tickers import MARKET, check_ticker
 
 Test = Callable[[Entry], bool]
 _Command = TypeVar("_Command", bound=Callable[..., Any])

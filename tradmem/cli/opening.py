@@ -216,7 +216,7 @@ def _benchmark(name: str) -> str | Mapping[str, str | None]:
         from tradmem.configuration import NO_BENCHMARK
 
         return NO_BENCHMARK
-    from tradmem.model import check_ticker
+    from tradmem.tickers import check_ticker
 
     return check_ticker(name)
 

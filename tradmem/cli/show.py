@@ -18,8 +18,9 @@ from tradmem.cli.words import bold, called, counted, dim, result, styled
 from tradmem.clock import as_instant, parse_date
 from tradmem.errors import UnknownEntry, UsageError
 from tradmem.memory import Memory
-from tradmem.model import MARKET, TICKER, Act, Entry, Outcome, check_ticker
+from tradmem.model import Act, Entry, Outcome
 from tradmem.rows import as_json as json_of
+from tradmem.tickers import MARKET, TICKER, check_ticker
 
 _ID = re.compile(r"[0-9a-f]{4,12}\Z")
 

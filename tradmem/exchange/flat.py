@@ -16,8 +16,16 @@ from tradmem.exchange.whole import Whole, check
 from tradmem.journal.ledger import RESERVED
 from tradmem.journal.tagline import UNRATED
 from tradmem.journal.text import clean
-from tradmem.model import MARKET, Act, Addition, Decision, Entry, Outcome, Rating, check_ticker
+from tradmem.model import (
+    Act,
+    Addition,
+    Decision,
+    Entry,
+    Outcome,
+    Rating,
+)
 from tradmem.rows import harmless
+from tradmem.tickers import MARKET, check_ticker
 
 _OUTCOME = tuple(field.name for field in fields(Outcome) if field.name not in ("flags", "extra"))
 COLUMNS = (

@@ -10,8 +10,9 @@ from tradmem.exchange.whole import Whole, check
 from tradmem.journal.tagline import UNRATED
 from tradmem.journal.text import clean
 from tradmem.lessons.attrition import IMPORTED
-from tradmem.model import Decision, Rating, check_ticker, entry_id
+from tradmem.model import Decision, Rating, entry_id
 from tradmem.settings import check_horizon
+from tradmem.tickers import check_ticker
 
 # By what it means, the names under which a column is known; in any case, `_` for blanks.
 NAMES: Mapping[str, tuple[str, ...]] = {

@@ -10,7 +10,8 @@ from tradmem.clock import parse_date
 from tradmem.errors import UsageError
 from tradmem.journal.ledger import addition_line, identity, read_addition, read_identity
 from tradmem.journal.text import clean
-from tradmem.model import MARKET, Addition, Decision, Entry, Rating, check_ticker
+from tradmem.model import Addition, Decision, Entry, Rating
+from tradmem.tickers import MARKET, check_ticker
 
 _AGENT_LENGTH = 64
 _STRUCTURE = frozenset({"add", "torn"})  # by which a ledger tells its lines apart

@@ -81,9 +81,10 @@ class Fetched:
 
 def ahead(journal: Journal, ticker: str, as_of: datetime, *, same: int, others: int) -> Journal:
     """A journal with the answers in it that a recall will ask for, where that saves anything."""
-    if isinstance(journal, AtOnce):
-        return journal.at_once(ticker, as_of, same=same, others=others)
-    return journal
+    # Of the two ways to ask, the one by the protocol takes a tenth of a whole recall.
+    if getattr(journal, "at_once", None) is None:
+        return journal
+    return cast("AtOnce", journal).at_once(ticker, as_of, same=same, others=others)
 
 
 def fetched(journal: Journal, **answers: Any) -> Journal:

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from tradmem.clock import parse_date
 from tradmem.errors import UsageError
-from tradmem.model import MARKET, Entry, Rating, Status, check_ticker
+from tradmem.model import Entry, Rating, Status
+from tradmem.tickers import MARKET, check_ticker
 
 NO_ALPHA = "n/a"
 UNRATED = "Unrated"

@@ -7,7 +7,8 @@ from tradmem.lessons.filing import SIMILAR
 from tradmem.lessons.parts import Weighed
 from tradmem.lessons.recall import LeftOut, Recall, lesson_key, why_hidden
 from tradmem.lessons.wording import Shown
-from tradmem.model import MARKET, Entry, Status
+from tradmem.model import Entry, Status
+from tradmem.tickers import MARKET
 
 
 class _Said(NamedTuple):

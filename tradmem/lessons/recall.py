@@ -219,11 +219,11 @@ def _same(
     Where they repeat each other it looks so far back, and no further: a ticker that always
     teaches the same leaves places empty.
     """
-    limit, most = wanted, _DEPTH * wanted
+    limit, most, seen = wanted, _DEPTH * wanted, 0
+    said: dict[str, list[Entry]] = {}
     while wanted:
         found = journal.memories(as_of, ticker=ticker, limit=limit)
-        said: dict[str, list[Entry]] = {}
-        for entry in found:
+        for entry in found[seen:]:
             key = lesson_key(entry)
             if key in said:
                 said[key].append(entry)
@@ -231,7 +231,7 @@ def _same(
                 said[key] = [entry]
         if len(said) >= wanted or len(found) < limit or limit >= most:
             return [_first_of(group) for group in said.values()], list(_repeats(found, said))
-        limit = min(2 * limit, most)
+        limit, seen = min(2 * limit, most), len(found)
     return [], []
 
 

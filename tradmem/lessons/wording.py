@@ -6,7 +6,8 @@ from datetime import datetime
 from typing import NamedTuple
 
 from tradmem.journal.tagline import UNRATED, percent
-from tradmem.model import MARKET, Entry, Status
+from tradmem.model import Entry, Status
+from tradmem.tickers import MARKET
 
 _OPEN = "<past_decisions>"
 _CLOSE = "</past_decisions>"
@@ -61,8 +62,7 @@ def fit(shown: Sequence[Shown], frame: Frame, budget: int) -> tuple[list[Shown],
     kept = list(shown)
     dropped: list[Entry] = []
     while kept:
-        bare = written([item._replace(decision="") for item in kept], frame)
-        left = budget - len(bare)
+        left = budget - len(written(kept, frame, bare=True))
         if left >= 0:
             return _cut(kept, left), dropped
         least = min(range(len(kept)), key=lambda n: (_worth(kept[n]), -n))
@@ -87,14 +87,21 @@ def _cut(shown: Sequence[Shown], left: int) -> list[Shown]:
         if len(text) > room:
             text = text[: room - len(_CUT)].rstrip() + _CUT if room >= _SHORTEST else ""
         left -= len(text) + label if text else 0
-        out.append(item._replace(decision=text))
+        out.append(item if text == item.decision else item._replace(decision=text))
     return out
 
 
-def written(shown: Sequence[Shown], frame: Frame) -> str:
-    """The text that shows some memories; without any, the track record alone."""
-    same = [_paragraph(item, frame.as_of) for item in shown if item.is_same]
-    others = [_paragraph(item, frame.as_of) for item in shown if not item.is_same]
+def written(shown: Sequence[Shown], frame: Frame, *, bare: bool = False) -> str:
+    """The text that shows some memories; without any, the track record alone.
+
+    Args:
+        shown: in the order of the text.
+        frame: what stands around them.
+        bare: without any decisions.
+    """
+    as_of = frame.as_of
+    same = [_paragraph(item, as_of, bare=bare) for item in shown if item.is_same]
+    others = [_paragraph(item, as_of, bare=bare) for item in shown if not item.is_same]
     parts = [_HEADING]
     if frame.track:
         parts.append(frame.track)
@@ -105,11 +112,12 @@ def written(shown: Sequence[Shown], frame: Frame) -> str:
     return "\n\n".join([f"{_OPEN}\n{parts[0]}", *parts[1:]]) + f"\n{_CLOSE}\n"
 
 
-def _paragraph(item: Shown, as_of: datetime) -> str:
+def _paragraph(item: Shown, as_of: datetime, *, bare: bool) -> str:
     words = _words(item.entry)
     age = (as_of - words.known_at).days if words.known_at else 0
     ago = "today" if age < 1 else "1 day ago" if age == 1 else f"{age} days ago"
-    decision = f"Decision: {item.decision}\n" if item.decision and not words.is_note else ""
+    is_shown = item.decision and not bare and not words.is_note
+    decision = f"Decision: {item.decision}\n" if is_shown else ""
     if item.times > 1 and words.lesson:
         below = f"{words.remark}Lesson (said of {item.times} decisions): {words.lesson}"
         return f"{words.head} {ago}\n{decision}{below}"

@@ -15,7 +15,7 @@ from tradmem.clock import last_instant
 from tradmem.errors import UsageError
 from tradmem.market.sessions import FINAL_AFTER, Calendar, Days
 from tradmem.market.symbols import Aliases, kind_of, market_of, yahoo_symbol
-from tradmem.model import AssetClass
+from tradmem.tickers import AssetClass
 
 __all__ = [
     "FINAL_AFTER",

@@ -17,7 +17,7 @@ from tradmem.market.symbols import (
     suffix_of,
     yahoo_symbol,
 )
-from tradmem.model import AssetClass
+from tradmem.tickers import AssetClass
 
 WAIT = timedelta(hours=30 * 24)  # after the planned exit became final
 HISTORY = timedelta(days=731)  # how far back from a decision a close counts for sigma and beta
@@ -147,6 +147,11 @@ def window_of(question: Question, aliases: Aliases = None) -> Window:
     if benchmark == own:
         benchmark = None
     return Window(own, benchmark, *_dates(own.calendar, question.decided_at, question.horizon))
+
+
+def due_of(ticker: str, decided_at: datetime, horizon: int, aliases: Aliases = None) -> datetime:
+    """When the planned exit of a decision is final, aware UTC."""
+    return _dates(listing_of(ticker, aliases).calendar, decided_at, horizon)[2]
 
 
 @lru_cache(maxsize=4096)  # decisions of one instant share their dates

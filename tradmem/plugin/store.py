@@ -26,9 +26,10 @@ from langgraph.store.base import (
 from tradmem.clock import format_instant
 from tradmem.errors import UsageError
 from tradmem.memory import Memory
-from tradmem.model import Entry, check_ticker
+from tradmem.model import Entry
 from tradmem.plugin.shelf import Items, Kept, Path
 from tradmem.plugin.sifting import matches, passes, scores, words_of
+from tradmem.tickers import check_ticker
 
 EXTRA = "store"
 _GISTS = ("content", "memory", "text", "data")  # where LangGraph's and langmem's tools put words

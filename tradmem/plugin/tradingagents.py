@@ -25,8 +25,9 @@ from tradmem.journal.base import Stored, is_replaced, newest_revisions
 from tradmem.journal.markdown import MarkdownJournal
 from tradmem.lessons.recall import Recall, recall
 from tradmem.memory import Memory
-from tradmem.model import Addition, Entry, Status, check_ticker
+from tradmem.model import Addition, Entry, Status
 from tradmem.plugin.peer_formats import additions_of, as_dict, paragraphs
+from tradmem.tickers import check_ticker
 
 logger = logging.getLogger("tradmem.plugin")
 MODULE = "tradingagents.agents.utils.memory"

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tradmem.lessons.chance import Skill
 from tradmem.lessons.rates import Mean
@@ -62,7 +62,7 @@ def ranks_of(frame: "pd.DataFrame", mean: MeanOf) -> Ranks:
     """
     import pandas as pd  # noqa: PLC0415 - heavy
 
-    found = []
+    found: list[tuple[Any, float, int]] = []
     for day, group in frame.groupby("date", sort=True):
         if group["ticker"].nunique() < LEAST_TICKERS or group["exposure"].nunique() < 2:
             continue

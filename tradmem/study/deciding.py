@@ -27,6 +27,10 @@ class Driven(NamedTuple):
     call: Call | None
 
 
+def _says_something(text: object) -> bool:
+    return isinstance(text, str) and bool(text.strip())
+
+
 def as_call(decided: object) -> Call | None:
     """What a function returned, as a call; None for no decision.
 
@@ -38,8 +42,7 @@ def as_call(decided: object) -> Call | None:
     if isinstance(decided, Rating):
         return Call(decided, f"**Rating**: {decided}")
     call = Call(None, decided) if isinstance(decided, str) else decided
-    is_call = isinstance(call, Call) and isinstance(call.extra, Mapping)
-    if is_call and isinstance(call.text, str) and call.text.strip():
+    if isinstance(call, Call) and isinstance(call.extra, Mapping) and _says_something(call.text):
         return call
     raise UsageError(
         f"decide returned {str(decided)[:_SHOWN]!r}; it has to return a Call, a rating, a text "

@@ -5,7 +5,7 @@ from heapq import heappop, heappush
 from typing import NamedTuple
 
 from tradmem.market.prices import PriceSource
-from tradmem.market.question import Question, window_of
+from tradmem.market.question import due_of
 from tradmem.memory import Memory
 from tradmem.model import Entry, Status
 from tradmem.resolving import Ask, ResolveReport, Run
@@ -109,5 +109,4 @@ _LASTING = ("settled", "suspect", "unresolvable")
 def _due(entry: Entry, horizon: int, memory: Memory) -> datetime:
     """When the exit session of a horizon is final."""
     decided_at = entry.decided_at or entry.recorded.known_at
-    question = Question(ticker=entry.ticker, decided_at=decided_at, horizon=horizon)
-    return window_of(question, memory.settings.aliases).due
+    return due_of(entry.ticker, decided_at, horizon, memory.settings.aliases)

@@ -22,7 +22,7 @@ from tradmem.market.calendars import calendar_of
 from tradmem.market.prices import Bars, PriceSource
 from tradmem.market.symbols import benchmark_of
 from tradmem.memory import Memory
-from tradmem.model import Entry, check_ticker
+from tradmem.model import Entry
 from tradmem.settings import Settings, check_horizon
 from tradmem.study.deciding import Graph, is_decider, is_graph
 from tradmem.study.mask import Mask
@@ -31,6 +31,7 @@ from tradmem.study.schedule import DecideAt, points
 from tradmem.study.veil import Veil, VeiledReflector
 from tradmem.study.walk import How, Progress, ReplayMemory, Walk, blank
 from tradmem.study.world import World, load
+from tradmem.tickers import check_ticker
 
 Store = Memory | Journal | str | os.PathLike[str] | None
 _Choice = TypeVar("_Choice", bound=StrEnum)

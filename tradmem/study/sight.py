@@ -9,7 +9,8 @@ from datetime import datetime
 from functools import lru_cache
 
 from tradmem.lessons.hits import Track, track_of
-from tradmem.lessons.recall import Recall, Shown, compose, record_only
+from tradmem.lessons.recall import Recall, compose, record_only
+from tradmem.lessons.wording import Shown
 from tradmem.memory import Memory
 from tradmem.model import Entry
 from tradmem.study.moment import Sight

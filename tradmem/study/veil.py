@@ -19,11 +19,12 @@ from tradmem.lessons.recall import Recall
 from tradmem.lessons.reflect import Case, Fault, Lesson, Reflector, lesson_hash
 from tradmem.lessons.track import Group, TrackRecord
 from tradmem.market.prices import Bars, Span
-from tradmem.model import MARKET, Entry, Outcome
+from tradmem.model import Entry, Outcome
 from tradmem.policies import Call
 from tradmem.study.mask import Mask
 from tradmem.study.moment import Moment, Past
 from tradmem.study.world import Closes, KnownPrices
+from tradmem.tickers import MARKET
 
 
 class Veil:

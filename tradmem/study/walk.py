@@ -13,14 +13,15 @@ from tradmem.briefing import Brief, brief
 from tradmem.errors import ModelError, PriceError, UsageError
 from tradmem.journal.base import Stored
 from tradmem.lessons.recall import Recall
-from tradmem.memory import Memory, Recorded
+from tradmem.memory import Memory
 from tradmem.model import Entry
 from tradmem.model_policy import PROMPT, PROMPT_DIGITS
 from tradmem.policies import Call
+from tradmem.recording import Recorded
 from tradmem.resolving import ResolveReport
 from tradmem.study.deciding import Driven, Graph, as_call
 from tradmem.study.due import Queue
-from tradmem.study.moment import Decide, Moment, Past, Sight
+from tradmem.study.moment import Moment, Past, Sight
 from tradmem.study.schedule import DecideAt, Point
 from tradmem.study.sight import Eyes
 from tradmem.study.veil import Veil
@@ -89,7 +90,9 @@ class Walk:
         decide: a function; or a graph.
     """
 
-    def __init__(self, memory: Memory, world: World, how: How, decide: Decide | Graph) -> None:
+    def __init__(
+        self, memory: Memory, world: World, how: How, decide: Callable[[Any], object] | Graph
+    ) -> None:
         self._memory, self._world, self._how, self._decide = memory, world, how, decide
         self._queue = Queue(memory, world)
         self._eyes = Eyes(memory, how.sight)

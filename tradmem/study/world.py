@@ -18,7 +18,7 @@ from tradmem.market.prices import Bars, PriceSource, Span
 from tradmem.market.question import HISTORY, listing_of
 from tradmem.market.settle import fetch
 from tradmem.market.symbols import Aliases
-from tradmem.model import check_ticker
+from tradmem.tickers import check_ticker
 
 _BEFORE = datetime(1, 1, 1, tzinfo=UTC)
 _MISSING = (PriceFault.UNKNOWN_SYMBOL, PriceFault.NOT_HELD)
