@@ -160,7 +160,7 @@ def drain(log: str, workers: int, entries: int) -> tuple[float, int]:
 
 
 def measure(entries: int) -> None:
-    server = TestServer(hasty=False)
+    server = TestServer(hasty=False, own=True)
     try:
         schema = "bench"
         with psycopg.connect(server.url, autocommit=True) as connection:

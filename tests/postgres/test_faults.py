@@ -96,7 +96,7 @@ def test_a_claim_whose_answer_was_lost_comes_back_after_its_lease(wire):
 
 
 def test_a_server_that_was_restarted_meanwhile_is_found_again():
-    own = TestServer()
+    own = TestServer(own=True)
     own.psql("ALTER SYSTEM SET synchronous_commit = off")  # which this must not follow
     try:
         with PostgresJournal(own.new_log(), timeout=20) as journal:
@@ -221,6 +221,8 @@ def test_a_read_only_server_can_be_read_and_says_why_it_cannot_be_written(journa
     url = journal._place.url.replace("//postgres:", "//reader:", 1)
     with PostgresJournal(url, schema=journal._place.schema) as replica:
         assert replica.get(entry.id) == entry
+        assert replica.unfinished() == []  # as far as the primary has filed it
+        assert journal.unfinished() == replica.unfinished() == [entry]
         with pytest.raises(LogError, match="read-only; name the primary"):
             replica.append(decision(ticker="AAPL"))
         with pytest.raises(LogError, match="read-only; name the primary"):

@@ -277,7 +277,7 @@ class PostgresJournal:
 
     def get_all(self, ids: Iterable[str], *, replaced: bool = True) -> dict[str, Entry]:
         """See :class:`~tradmem.journal.base.Journal`."""
-        names = list(dict.fromkeys(ids))
+        names = [name for name in dict.fromkeys(ids) if "\0" not in name]  # no column has one
         found = self._server.run(lambda c: writing.by_id(c, self._ask, names))
         if replaced or not found:
             return found
