@@ -38,8 +38,12 @@ def as_call(decided: object) -> Call | None:
     if isinstance(decided, Rating):
         return Call(decided, f"**Rating**: {decided}")
     call = Call(None, decided) if isinstance(decided, str) else decided
-    is_call = isinstance(call, Call) and isinstance(call.extra, Mapping)
-    if is_call and isinstance(call.text, str) and call.text.strip():
+    if (
+        isinstance(call, Call)
+        and isinstance(call.text, str)
+        and call.text.strip()
+        and (type(call.extra) is dict or isinstance(call.extra, Mapping))
+    ):
         return call
     raise UsageError(
         f"decide returned {str(decided)[:_SHOWN]!r}; it has to return a Call, a rating, a text "

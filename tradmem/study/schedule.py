@@ -1,6 +1,6 @@
 """When a replay decides: the dates of each ticker's exchange, in the order of their instants."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple
@@ -105,7 +105,7 @@ def chosen(sessions: Iterable[date], every: str | int) -> Iterator[date]:
             yield day
 
 
-_PERIODS = {
+_PERIODS: Mapping[str, Callable[[date], tuple[object, ...]]] = {
     "day": lambda day: (day,),
     "week": lambda day: day.isocalendar()[:2],
     "month": lambda day: (day.year, day.month),
