@@ -13,7 +13,7 @@ PROSE = (
     "trade below their average of five years, and the momentum of the last quarter holds. "
 )
 _LESSON = (
-    "The Buy on {ticker} came out at {alpha:+.1%}. Look at point {number} before the next one."
+    "The Buy on {ticker} came out at {alpha:+.1%}. Look at {point} before the next one."
 )
 _ABOUT = tuple(
     "averag below buy came cost faster five grew guidanc hold last look momentum next of on out "  # noqa: SIM905
@@ -39,7 +39,8 @@ class Row:
 
     @property
     def lesson(self) -> str:
-        return _LESSON.format(ticker=self.ticker, alpha=self.alpha, number=self.number)
+        point = "".join(chr(97 + int(digit)) for digit in str(self.number))  # a word, no figure
+        return _LESSON.format(ticker=self.ticker, alpha=self.alpha, point=point)
 
     @property
     def digest(self) -> str:
@@ -134,7 +135,7 @@ def claims(row: Row) -> Iterator[str]:
 
 
 def texts(row: Row) -> Iterator[str]:
-    words = (*_ABOUT, row.ticker.lower(), f"n{row.number}")
+    words = (*_ABOUT, row.ticker.lower(), f"n{row.number}")  # of the lesson, a word of its own
     vector = " ".join(f"{word}:{place}" for place, word in enumerate(words, 1))
     yield "\t".join((row.ticker, row.id, str(row.day), str(row.number + 1), vector))
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tradmem.lessons.chance import Skill
 from tradmem.lessons.rates import Mean
@@ -62,24 +62,21 @@ def ranks_of(frame: "pd.DataFrame", mean: MeanOf) -> Ranks:
     """
     import pandas as pd  # noqa: PLC0415 - heavy
 
-    found = []
-    found_on: list[tuple[pd.Timestamp, float]] = []
-    for key, group in frame.groupby("date", sort=True):
-        day = pd.Timestamp(str(key))
+    found: list[tuple[Any, float, int]] = []
+    for day, group in frame.groupby("date", sort=True):
         if group["ticker"].nunique() < LEAST_TICKERS or group["exposure"].nunique() < 2:
             continue
         rating, alpha = group["exposure"].astype(float).rank(), group["alpha"].astype(float).rank()
         value = rating.corr(alpha)
         if value == value:  # noqa: PLR0124 - NaN where all alphas are the same
             found.append((day, float(value), int(group["block"].iloc[0])))
-            found_on.append((day, float(value)))
     table = pd.DataFrame(found, columns=["date", "value", "block"])
     correlation = mean(table, table["value"].astype(float))
     return Ranks(
         dates=len(found),
         correlation=correlation,
         skill=word_of(correlation),
-        by_date=tuple(found_on),
+        by_date=tuple((day, value) for day, value, _ in found),
     )
 
 

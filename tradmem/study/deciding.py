@@ -27,6 +27,10 @@ class Driven(NamedTuple):
     call: Call | None
 
 
+def _says_something(text: object) -> bool:
+    return isinstance(text, str) and bool(text.strip())
+
+
 def as_call(decided: object) -> Call | None:
     """What a function returned, as a call; None for no decision.
 
@@ -38,12 +42,7 @@ def as_call(decided: object) -> Call | None:
     if isinstance(decided, Rating):
         return Call(decided, f"**Rating**: {decided}")
     call = Call(None, decided) if isinstance(decided, str) else decided
-    if (
-        isinstance(call, Call)
-        and isinstance(call.text, str)
-        and call.text.strip()
-        and (type(call.extra) is dict or isinstance(call.extra, Mapping))
-    ):
+    if isinstance(call, Call) and isinstance(call.extra, Mapping) and _says_something(call.text):
         return call
     raise UsageError(
         f"decide returned {str(decided)[:_SHOWN]!r}; it has to return a Call, a rating, a text "

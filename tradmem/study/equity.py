@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from math import ceil
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tradmem.errors import UsageError
 from tradmem.market.prices import Bars
@@ -94,6 +94,7 @@ def _dates(bars: Mapping[str, Bars], name: str) -> Sequence[date]:
 def _trades(frame: "pd.DataFrame", column: str) -> list[_Trade]:
     """Each date of entry with its weights, which sum to 1 or less."""
     found = []
+    day: Any  # a Timestamp
     for day, group in frame.groupby("entry_date", sort=True):
         last = group.drop_duplicates("ticker", keep="last")
         weights = (last[column].astype(float) / len(last)).tolist()

@@ -105,7 +105,7 @@ def chosen(sessions: Iterable[date], every: str | int) -> Iterator[date]:
             yield day
 
 
-_PERIODS: Mapping[str, Callable[[date], tuple[object, ...]]] = {
+_PERIODS: Mapping[str, Callable[[date], tuple[int, ...] | tuple[date]]] = {
     "day": lambda day: (day,),
     "week": lambda day: day.isocalendar()[:2],
     "month": lambda day: (day.year, day.month),

@@ -21,7 +21,7 @@ from tradmem.recording import Recorded
 from tradmem.resolving import ResolveReport
 from tradmem.study.deciding import Driven, Graph, as_call
 from tradmem.study.due import Queue
-from tradmem.study.moment import Decide, Moment, Past, Sight
+from tradmem.study.moment import Moment, Past, Sight
 from tradmem.study.schedule import DecideAt, Point
 from tradmem.study.sight import Eyes, Seen
 from tradmem.study.veil import Veil
@@ -90,7 +90,9 @@ class Walk:
         decide: a function; or a graph.
     """
 
-    def __init__(self, memory: Memory, world: World, how: How, decide: Decide | Graph) -> None:
+    def __init__(
+        self, memory: Memory, world: World, how: How, decide: Callable[[Any], object] | Graph
+    ) -> None:
         self._memory, self._world, self._how, self._decide = memory, world, how, decide
         self._queue = Queue(memory, world)
         self._eyes = Eyes(memory, how.sight)

@@ -97,7 +97,8 @@ def _end(text: object) -> datetime | None:
 def lessons(entry: Entry) -> list[str]:
     """The hashes of the lessons that were ever stored in an entry."""
     found = (entry.recorded.extra, *(addition.data for addition in entry.additions))
-    return list(dict.fromkeys(str(data["lesson"]) for data in found if "lesson" in data))
+    hashes = dict.fromkeys(str(data["lesson"]) for data in found if "lesson" in data)
+    return [digest for digest in hashes if digest.isascii() and digest.isprintable()]
 
 
 def due(entry: Entry, horizons: Sequence[int]) -> datetime | None:

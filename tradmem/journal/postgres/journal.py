@@ -235,8 +235,8 @@ class PostgresJournal:
             self,
             ticker=ticker,
             as_of=as_of,
-            own=reading.then(found[0], as_of),
-            others=reading.then(found[1], as_of),
+            own=lambda limit: reading.then(found[0][:limit], as_of),
+            others=lambda limit: reading.then(found[1][:limit], as_of),
             counts=reading.counts_of(found[2]),
             most=(same, others),
         )
