@@ -52,7 +52,7 @@ class Veil:
             date=moment.date + mask.shift,
             as_of=mask.later(moment.as_of),
             horizon=moment.horizon,
-            memory=mask.hide(moment.memory),
+            make_memory=lambda: mask.hide(moment.memory),
             memories=tuple(map(self.entry, moment.memories)),
             prices=VeiledPrices(moment.prices, self),
             past=VeiledPast(moment.past, self),
