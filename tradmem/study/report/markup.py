@@ -105,8 +105,15 @@ def _cards(line: Line) -> str:
     worth = f"worth {counted(round(rate.n_eff), 'independent call')}" if rate.n else ""
     ratio = f"{rate.right:,} right, {rate.n - rate.right:,} wrong, {line.track.neutral:,} neutral"
     cards = [
-        _card("Decisions", f"{attrition.decided:,}", (f"{attrition.settled:,} settled",
-              f"{pending:,} pending", f"{attrition.unresolvable:,} given up")),
+        _card(
+            "Decisions",
+            f"{attrition.decided:,}",
+            (
+                f"{attrition.settled:,} settled",
+                f"{pending:,} pending",
+                f"{attrition.unresolvable:,} given up",
+            ),
+        ),
         _card("Hit rate", hit, (_between(interval(rate)), ratio, worth, chance, buy)),
         _card("Score of one decision", *_mean(line.score)),
         _card("Ahead of always-Buy", *_mean(line.ahead)),
