@@ -178,7 +178,7 @@ def sound_lesson(body, language="en"):
     """Two sentences that fit the facts in the request."""
     ticker, rating = _fact(body, "Ticker"), _fact(body, "Rating")
     verdict = _fact(body, "Verdict").split(",")[0]
-    figure = (_fact(body, "Alpha") or _fact(body, "Return")).split()[0]
+    figure = (_fact(body, "Alpha") or _fact(body, "Return") or "nothing").split()[0]
     if language == "de":
         said = {"right": "richtig", "wrong": "falsch", "neutral": "weder richtig noch falsch"}
         called = f"Die Entscheidung zu {ticker} war {said.get(verdict, 'ohne Urteil')}"

@@ -1,5 +1,6 @@
 """The settings file, the environment, and which of them is stronger."""
 
+from dataclasses import fields
 from datetime import date
 from pathlib import Path
 
@@ -8,7 +9,9 @@ import pytest
 from tradmem import Memory, Settings, UsageError
 from tradmem.configuration import DEFAULT, load, variable
 from tradmem.lessons.openai import OpenAIReflector
-from tradmem.model_settings import HOST_KEYS, VARIABLES, is_set_up, model_settings
+from tradmem.model_settings import is_set_up, model_settings
+from tradmem.setting_kinds import KINDS
+from tradmem.variables import HOST_KEYS, VARIABLES
 
 FULL = """
 log = "logs/desk.md"
@@ -252,6 +255,7 @@ def test_every_key_has_its_own_variable_that_is_taken(at_home):
         "aliases": "A=B",
         "weights": "semantic=1",
         "rank": "relevant",
+        "holdout": "0.3",
         "embeddings": "none",
         "reflector": "template",
         "model.base_url": "http://x/v1",
@@ -299,3 +303,8 @@ def test_a_key_for_openai_goes_to_no_server_that_only_a_found_file_names(at_home
 def test_a_working_folder_that_is_gone_has_no_file(at_home):
     at_home.rmdir()
     assert load(env={}).path is None
+
+
+def test_every_setting_of_a_memory_has_a_key():
+    assert {field.name for field in fields(Settings)} - KINDS.keys() == {"embedding_model"}
+    assert "model.embedding" in load(env={}).sources

@@ -15,7 +15,7 @@ from langgraph_sdk import get_sync_client
 from tests.yahoo.fixtures import yahoo, yahoo_server  # noqa: F401 - fixtures
 from tradmem.journal.markdown import MarkdownJournal
 from tradmem.model import Status
-from tradmem.model_settings import VARIABLES
+from tradmem.variables import VARIABLES
 
 ROOT = Path(__file__).parents[1]
 NODES = ["resolve", "recall", "analyse", "decide", "record"]

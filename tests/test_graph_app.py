@@ -2,6 +2,9 @@
 
 import ast
 import json
+import os
+import re
+import shutil
 import subprocess
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
@@ -10,23 +13,24 @@ from pathlib import Path
 import pytest
 
 from tests.agent_world import World, random_closes
-from tradmem.errors import LogError
+from tradmem.errors import LogError, PriceError
 from tradmem.journal.markdown import MarkdownJournal
+from tradmem.market.frames import FramePrices
 from tradmem.memory import Memory
 from tradmem.model import Status
-from tradmem.model_settings import VARIABLES
+from tradmem.variables import VARIABLES
 
 ROOT = Path(__file__).parents[1]
 APP = ROOT / "graph" / "agent.py"
 CLOSES = random_closes(["NVDA", "SPY"], 330)
 
 
-def load(monkeypatch, log):
+def load(monkeypatch, log, path=APP):
     """The module, as the LangGraph server loads it: from its file, in no package."""
     monkeypatch.setenv("TRADMEM_LOG", str(log))
     for name in (*VARIABLES["api_key"], *VARIABLES["base_url"]):
         monkeypatch.delenv(name, raising=False)
-    spec = spec_from_file_location("deployed", APP)
+    spec = spec_from_file_location("deployed", path)
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -82,12 +86,83 @@ def test_it_works_on_the_log_that_the_environment_names(monkeypatch, tmp_path):
         graph.invoke({"ticker": "NVDA"})
 
 
-def test_the_example_in_the_readme_builds_a_graph():
+EXAMPLES = re.findall(
+    r"```python\n(.*?)```", APP.with_name("README.md").read_text(encoding="utf-8"), re.DOTALL
+)
+
+
+@pytest.mark.parametrize("number", range(len(EXAMPLES)))
+def test_an_example_in_the_readme_builds_a_graph(number, tmp_path):
     """In a subprocess, since it opens the log that the environment names."""
-    text = APP.with_name("README.md").read_text(encoding="utf-8")
-    code = text.split("```python\n")[1].split("```")[0]
-    code += "\nprint(sorted(graph.get_graph().nodes))"
+    shutil.copytree(APP.parent, tmp_path / "graph")
+    code = EXAMPLES[number] + "\nprint(sorted(graph.get_graph().nodes))"
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "TRADMEM_LOG": "memory.md"}
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env=env,
     )
-    assert "'decide'" in done.stdout
+    assert done.returncode == 0, done.stderr
+    assert "'record'" in done.stdout
+    assert not (tmp_path / "memory.md").exists()
+
+
+def test_two_analysts_debate_and_the_decision_remembers_what_it_saw(monkeypatch, tmp_path):
+    world = World(CLOSES, MarkdownJournal(tmp_path / "memory.md"))
+    days = list(CLOSES["NVDA"])
+    with world.memory.handed_out():
+        debate = load(monkeypatch, "", APP.with_name("debate.py"))
+        world.go(days[300])
+        first = debate.graph.invoke({"ticker": "NVDA"})
+        world.go(days[306])
+        nodes = [next(iter(step)) for step in debate.graph.stream({"ticker": "NVDA"})]
+    assert nodes == [
+        "resolve",
+        "recall",
+        "analyse",
+        "bull_speaks",
+        "bear_speaks",
+        "judge",
+        "record",
+    ]
+    old, new = world.memory.entries()
+    assert (old.agent, old.status, new.recalled) == ("debate", Status.RESOLVED, (old.id,))
+    assert first["bull"].startswith("Bull: ")
+    assert first["bull"] in old.decision
+    assert first["bear"] in old.decision
+    assert old.rating == first["rating"]
+
+
+def test_the_judge_leans_to_the_side_with_more_points(monkeypatch, tmp_path):
+    """A ticker that rises over every span against one that falls over every span."""
+    closes = random_closes(["UP", "DOWN", "SPY"], 330, drift={"UP": 0.01, "DOWN": -0.01})
+    world = World(closes, MarkdownJournal(tmp_path / "memory.md"))
+    with world.memory.handed_out():
+        debate = load(monkeypatch, "", APP.with_name("debate.py"))
+        found = {name: debate.graph.invoke({"ticker": name})["rating"] for name in ("UP", "DOWN")}
+    assert found == {"UP": "Buy", "DOWN": "Sell"}
+
+
+def test_a_voice_of_ones_own_speaks_for_both_sides(monkeypatch, tmp_path):
+    world = World(CLOSES, MarkdownJournal(tmp_path / "memory.md"))
+    heard = []
+
+    def speak(side, state):
+        heard.append((side, state.get("bull"), bool(state["analysis"])))
+        return f"I am the {side}."
+
+    debate = load(monkeypatch, tmp_path / "other.md", APP.with_name("debate.py"))
+    debate.build(world.memory, speak).invoke({"ticker": "NVDA"})
+    assert heard == [("bull", None, True), ("bear", "I am the bull.", True)]
+    assert "I am the bear." in world.memory.entries()[0].decision
+
+
+def test_without_prices_nobody_has_an_opinion(monkeypatch, tmp_path):
+    world = World(CLOSES, MarkdownJournal(tmp_path / "memory.md"), prices=FramePrices({}))
+    debate = load(monkeypatch, tmp_path / "other.md", APP.with_name("debate.py"))
+    with pytest.raises(PriceError):
+        debate.build(world.memory).invoke({"ticker": "NVDA"})
+    assert world.memory.entries() == []

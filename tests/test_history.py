@@ -1,10 +1,12 @@
 """Everything that ever happened to an entry is told, in order, with who did it."""
 
+from datetime import timedelta
+
 import pytest
 
 from tests.governance_world import SAME, START, WHY, Life, on
 from tests.journal.making import decision, lesson, outcome
-from tradmem import MarkdownJournal, RamJournal
+from tradmem import MarkdownJournal, RamJournal, UnknownEntry
 from tradmem.history import BY_HAND
 
 
@@ -113,3 +115,35 @@ def test_a_lesson_typed_into_the_file_follows_what_stands_before_it(tmp_path):
         ("reflection", BY_HAND),
         ("forget", "desk"),
     ]
+
+
+def test_as_of_an_instant_only_what_was_known_then_is_told(life):
+    """The same as the history of a log that ends there."""
+    first = life.learn(0, SAME[0])
+    at = life.day(10)
+    seen = life.memory.recall("NVDA")
+    text = "**Rating**: Buy"
+    life.memory.record("NVDA", on(10), text, recalled=seen, decided_at=at, agent="desk")
+    life.day(12)
+    life.memory.forget(first, **WHY)
+    life.day(14)
+    life.memory.undo(first, **WHY)
+    life.day(40)
+
+    def kinds(number):
+        as_of = START + timedelta(days=number)
+        return [event.kind for event in life.memory.history(first, as_of)]
+
+    assert kinds(1) == ["recorded"]
+    assert kinds(8) == ["recorded", "outcome", "reflection"]
+    assert kinds(11) == ["recorded", "outcome", "reflection", "recalled"]
+    assert kinds(13)[-1] == "forget"
+    (act,) = [
+        e
+        for e in life.memory.history(first, START + timedelta(days=13))
+        if e.who == "desk" and e.kind == "forget"
+    ]
+    assert not act.undone
+    assert life.memory.history(first, life.now) == life.memory.history(first)
+    with pytest.raises(UnknownEntry, match="was not there yet at 2026-01-04"):
+        life.memory.history(first, "2026-01-04")

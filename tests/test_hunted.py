@@ -7,6 +7,7 @@ import pytest
 
 from tests.journal.making import DAY, KNOWN, decision, forgetting, lesson, outcome
 from tradmem import FramePrices, MarkdownJournal, Memory, RamJournal, Settings, Status, UsageError
+from tradmem.journal.passages import passage_of
 from tradmem.lessons.entities import names_in
 from tradmem.market.prices import Bars
 
@@ -238,3 +239,216 @@ def test_what_a_person_deletes_during_a_run_keeps_nothing_of_the_rest_back(tmp_p
     assert [(entry.ticker, entry.status) for entry in memory.entries()] == [
         ("AAPL", Status.RESOLVED)
     ]
+
+
+def log_of(path, *texts):
+    """A log with one decision on NVDA a day."""
+    journal = MarkdownJournal(path, max_resolved=None)
+    for number, text in enumerate(texts):
+        journal.append(decision(text, day=DAY + timedelta(days=number)))
+    return journal
+
+
+def test_blocks_that_change_places_in_a_growing_file_keep_what_is_added_to_them(tmp_path):
+    """An editor that writes in place moves two entries and types a third below the last."""
+    path = tmp_path / "memory.md"
+    journal = log_of(path, *(f"number {n} " + "x" * (200 + 37 * n) for n in range(30)))
+    names = [entry.id for entry in journal.entries()]
+    blocks = path.read_text("utf-8").split("<!-- ENTRY_END -->\n\n")
+    blocks[1], blocks[2] = blocks[2], blocks[1]
+    typed = "[2026-03-01 | AAPL | Buy | pending]\n\nDECISION:\nx\n\n<!-- ENTRY_END -->\n\n"
+    path.write_text("<!-- ENTRY_END -->\n\n".join(blocks) + typed, encoding="utf-8")
+    for number in (1, 2):
+        journal.add([(names[number], outcome(KNOWN + timedelta(days=number)))])
+    for reader in (journal, MarkdownJournal(path)):
+        assert len(reader.entries()) == 31
+        settled = [entry for entry in reader.entries() if entry.status is Status.SETTLED]
+        assert [entry.decision[:8] for entry in settled] == ["number 1", "number 2"]
+    assert journal.problems() == []
+
+
+@pytest.mark.parametrize("act", ["get", "add"])
+def test_an_entry_that_was_not_looked_at_before_it_moved_is_found(tmp_path, act):
+    path = tmp_path / "memory.md"
+    log_of(path, *(f"number {n} " + "x" * (200 + 37 * n) for n in range(30)))
+    journal = MarkdownJournal(path)
+    name = journal.find(DAY, "NVDA")[0].id
+    blocks = path.read_text("utf-8").split("<!-- ENTRY_END -->\n\n")
+    blocks[0], blocks[1], blocks[2] = blocks[1], blocks[2], blocks[0]
+    typed = "[2026-03-01 | AAPL | Buy | pending]\n\nDECISION:\nx\n\n<!-- ENTRY_END -->\n\n"
+    path.write_text("<!-- ENTRY_END -->\n\n".join(blocks) + typed, encoding="utf-8")
+    wanted = [entry.id for entry in MarkdownJournal(path).entries()]
+    for other in {*wanted} - {name}:
+        if act == "get":
+            assert journal.get(other).id == other
+        else:
+            assert journal.add([(other, forgetting())])[0].hidden
+    assert [entry.id for entry in MarkdownJournal(path).entries()] == wanted
+    assert journal.problems() == []
+
+
+def test_entries_of_the_first_thousand_years_are_found_in_their_archive(tmp_path):
+    path = tmp_path / "memory.md"
+    block = (
+        "[{:04}-01-05 | NVDA | Buy | +1.0% | +1.0% | 5d]\n\nDECISION:\nold\n\n"
+        "REFLECTION:\nSo it was.\n\n<!-- ENTRY_END -->\n\n"
+    )
+    path.write_text("".join(block.format(year) for year in range(900, 908)), encoding="utf-8")
+    journal = MarkdownJournal(path, max_resolved=0)
+    journal.append(decision(ticker="AAPL"))
+    resolve_all(journal)
+    assert len(journal.entries()) == 9
+    assert sum(entry.archived for entry in journal.entries()) == 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'It says "lesson":"{}" there.',
+        '<!-- tradmem: {{"add":"reflection","lesson":"{}"}} -->',
+    ],
+)
+def test_a_text_that_names_a_hash_has_said_no_lesson(tmp_path, text):
+    path = tmp_path / "memory.md"
+    text = text.format("a" * 64)
+    journal = log_of(path, text)
+    theirs = "[2026-03-01 | AAPL | Buy | pending]\n\nDECISION:\n{}\n\n<!-- ENTRY_END -->\n\n"
+    path.write_text(path.read_text("utf-8") + theirs.format(text), encoding="utf-8")
+    assert dict(journal.lessons()) == {}
+    (entry,) = journal.find(DAY, "NVDA")
+    journal.add([(entry.id, outcome()), (entry.id, lesson(lesson="b" * 64))])
+    assert dict(journal.lessons()) == {"b" * 64: entry.id}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        r"See NOTE\: it says so.",
+        r"A \[2026-01-05 | in it, and <\!-- ENTRY_END --> too.",
+        "First.\nREFLECTION:\nSecond.\n\nREFLECTION:\nThird.",
+    ],
+)
+def test_what_another_program_wrote_stays_to_the_letter_when_something_is_added(tmp_path, said):
+    path = tmp_path / "memory.md"
+    path.write_text(
+        "[2026-01-05 | NVDA | Buy | +1.0% | +1.0% | 5d | resolved:2026-01-12]\n\n"
+        f"DECISION:\nold\n\nREFLECTION:\n{said}\n\n<!-- ENTRY_END -->\n\n",
+        encoding="utf-8",
+    )
+    journal = MarkdownJournal(path)
+    (entry,) = journal.entries()
+    assert entry.reflection == said
+    for addition in (forgetting(), outcome(horizon=20), forgetting(KNOWN + timedelta(days=9))):
+        journal.add([(entry.id, addition)])
+        for found in (journal.get(entry.id), MarkdownJournal(path).get(entry.id)):
+            assert (found.reflection, found.edited) == (said, ())
+        (passage,) = MarkdownJournal(path).passages().passages
+        assert passage.lesson == said
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("| +4.5% |", "| -4.5% |"),
+        ("REFLECTION:\nIt was right. Do it again.", "REFLECTION:\n"),
+        ('"known_at":"2026-01-12T', '"known_at":"2026-13-12T'),
+    ],
+)
+def test_an_entry_that_an_edit_makes_due_again_is_due_to_a_new_journal_too(tmp_path, old, new):
+    path = tmp_path / "memory.md"
+    resolve_all(log_of(path, "x"))
+    path.write_text(path.read_text("utf-8").replace(old, new, 1), encoding="utf-8")
+    (entry,) = MarkdownJournal(path).entries()
+    assert entry.status is Status.SETTLED
+    assert MarkdownJournal(path).unfinished() == [entry]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("hello", "hello [2026-01-05 | NVDA"),
+        ("DECISION:\nhello", "DECISION:\nREFLECTION:\nhello"),
+        ('"rating":"Buy"', '"rating":"Buy'),
+        ('"source":"test"', '"source":test'),
+        ('"sessions":5', '"sessions":1e400'),
+        ('"date":', '"decided_at":"2026-02-01T00:00:00Z","date":'),
+        ("| NVDA |", "| nvda |"),
+    ],
+)
+def test_a_search_and_a_count_see_what_a_parser_sees(tmp_path, old, new):
+    path = tmp_path / "memory.md"
+    resolve_all(log_of(path, "hello"))
+    path.write_text(path.read_text("utf-8").replace(old, new), encoding="utf-8")
+    entries = MarkdownJournal(path).entries()
+    passages = MarkdownJournal(path).passages().passages
+    assert passages == [passage_of(entry) for entry in entries]
+    looked, fresh = MarkdownJournal(path), MarkdownJournal(path)
+    looked.entries()
+    assert fresh.counts("NVDA", FAR) == looked.counts("NVDA", FAR)
+
+
+def test_an_entry_in_two_archives_is_counted_once_and_reported(tmp_path):
+    path = tmp_path / "memory.md"
+    journal = MarkdownJournal(path, max_resolved=0)
+    for number in range(7):
+        journal.append(decision(f"n{number}", day=DAY + timedelta(days=number)))
+    resolve_all(journal)
+    archive = tmp_path / "archive" / "memory-2026.md"
+    older = archive.with_name("memory-2025.md")
+    older.write_bytes(archive.read_bytes().replace(b"n0", b"m0"))
+    again = MarkdownJournal(path)
+    assert [entry.decision for entry in again.entries()] == [f"n{n}" for n in range(7)]
+    assert [entry.decision for entry in again.latest(9)] == [f"n{n}" for n in range(7)]
+    assert sorted(passage.body for passage in again.passages().passages) == [
+        f"n{n}" for n in range(7)
+    ]
+    assert again.counts("NVDA", FAR)[0].primaries == 7
+    assert [(p.path, "memory-2026.md" in p.message) for p in again.problems()] == [
+        (str(older), True)
+    ] * 2
+
+
+def test_an_archive_that_becomes_a_link_stays_one(tmp_path):
+    path = tmp_path / "memory.md"
+    journal = MarkdownJournal(path, max_resolved=0)
+    for number in range(7):
+        journal.append(decision(day=DAY + timedelta(days=number)))
+    resolve_all(journal)
+    archive, elsewhere = tmp_path / "archive" / "memory-2026.md", tmp_path / "elsewhere.md"
+    archive.rename(elsewhere)
+    archive.symlink_to(elsewhere)
+    gone = next(entry for entry in journal.entries() if entry.archived)
+    journal.add([(gone.id, forgetting())])
+    assert archive.is_symlink()
+    assert b"forget" in elsewhere.read_bytes()
+    archive.unlink()
+    archive.symlink_to(tmp_path / "nothing.md")
+    assert len(journal.entries()) == len(MarkdownJournal(path).entries()) == 5
+
+
+def test_a_ledger_line_full_of_repeats_takes_no_time(tmp_path):
+    path = tmp_path / "memory.md"
+    resolve_all(log_of(path, "x"))
+    text = path.read_text("utf-8")
+    repeats = '"rating":"Buy","horizon":5,' * 5000
+    path.write_text(text.replace('"rating":', f'{repeats}"rating":'), encoding="utf-8")
+    start = time.perf_counter()
+    journal = MarkdownJournal(path)
+    journal.unfinished()
+    journal.counts("NVDA", FAR)
+    journal.passages()
+    assert time.perf_counter() - start < 2
+
+
+def test_a_log_with_a_mark_behind_another_log_loses_no_entry(tmp_path):
+    path = tmp_path / "memory.md"
+    log_of(path, "one", "two")
+    other = tmp_path / "other.md"
+    MarkdownJournal(other).append(decision("three", ticker="AAPL"))
+    path.write_bytes(path.read_bytes() + b"\xef\xbb\xbf" + other.read_bytes())
+    journal = MarkdownJournal(path)
+    resolve_all(journal)
+    assert [e.decision for e in MarkdownJournal(path).entries()] == ["one", "three", "two"]
+    assert {entry.status for entry in MarkdownJournal(path).entries()} == {Status.RESOLVED}
+    assert journal.problems() == []
+    assert path.read_bytes().count(b"\xef\xbb\xbf[2026-01-05 | AAPL") == 1

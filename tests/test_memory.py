@@ -455,6 +455,14 @@ def test_a_rating_that_its_text_contradicts_is_kept_with_what_the_text_says(tmp_
     assert (agreeing.warnings, agreeing.entry.recorded.extra) == ((), {})
 
 
+@pytest.mark.parametrize("text", ["", " \n\t\n"])
+def test_a_decision_without_a_text_is_refused(tmp_path, text):
+    memory = Memory.open(tmp_path / "m.md")
+    with pytest.raises(UsageError, match="the text of a decision is empty"):
+        memory.record("NVDA", "2026-01-05", text, rating="Buy")
+    assert not (tmp_path / "m.md").exists()
+
+
 _WRONG = [5, 1.5, float("nan"), b"x", [5], object(), True]
 
 

@@ -1,6 +1,7 @@
 """The policy that asks a model, against a server on loopback."""
 
 import json
+import re
 import threading
 from datetime import date
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -13,7 +14,7 @@ from tradmem.clock import format_instant
 from tradmem.errors import ModelError, UsageError
 from tradmem.lessons.exchanges import Exchanges
 from tradmem.model import Rating
-from tradmem.model_settings import VARIABLES
+from tradmem.variables import VARIABLES
 
 CLOSES = random_closes(["NVDA", "AMD", "SPY"], 330)
 DAYS = list(CLOSES["NVDA"])
@@ -216,7 +217,9 @@ def test_the_models_name_and_cutoff_are_kept_with_the_decision(cutoff):
         graph = build_graph(world.memory, server.policy(cutoff=cutoff))
         state = graph.invoke({"ticker": "NVDA"})
     expected = {"model": "m"} | ({"cutoff": "2024-06-30"} if cutoff else {})
-    assert world.memory.get(state["entry_id"]).recorded.extra == expected
+    extra = dict(world.memory.get(state["entry_id"]).recorded.extra)
+    assert re.fullmatch("[0-9a-f]{16}", extra.pop("prompt"))
+    assert extra == expected
     assert json.loads(json.dumps(state)) == state
 
 

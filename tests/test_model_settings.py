@@ -6,13 +6,8 @@ import pytest
 
 from tradmem.errors import UsageError
 from tradmem.lessons.openai import OpenAIReflector
-from tradmem.model_settings import (
-    HOST_KEYS,
-    VARIABLES,
-    ModelSettings,
-    is_set_up,
-    model_settings,
-)
+from tradmem.model_settings import ModelSettings, is_set_up, model_settings
+from tradmem.variables import HOST_KEYS, VARIABLES
 
 KEY = "sk-secret-of-the-tests"
 

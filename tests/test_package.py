@@ -15,15 +15,16 @@ PACKAGE = ROOT / "tradmem"
 # From left to right: nothing imports to its right; names in one set may import each other.
 ORDER = [
     {"errors"},
-    {"arguments", "clock", "settings_file"},
+    {"arguments", "clock", "settings_file", "tickers", "variables"},
     {"model_settings"},
     {"model", "page"},
     {"rating", "stated"},
     {"journal", "market"},
     {"lessons"},
     {"settings"},
+    {"setting_kinds"},
     {"configuration"},
-    {"resolving", "rows", "governance", "filters", "searching", "opening"},
+    {"resolving", "recording", "instants", "rows", "governance", "filters", "searching", "opening"},
     {"working", "history"},
     {"audit"},
     {"memory"},

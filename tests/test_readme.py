@@ -1,14 +1,17 @@
 """Every example of the README runs, and every command that it names is there."""
 
+import json
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import anyio
 import pytest
 
-from tradmem.model_settings import VARIABLES, ModelSettings
+from tradmem.model_settings import ModelSettings
+from tradmem.variables import VARIABLES
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -31,6 +34,27 @@ def test_an_example_runs_as_it_stands(number, tmp_path):
     assert (tmp_path / "logs" / "memory.md").read_text(encoding="utf-8").startswith("[20")
     if "FramePrices" in EXAMPLES[number]:
         assert done.stdout.startswith("right 0.06")
+
+
+def test_the_server_that_clients_are_told_to_start_answers(tmp_path):
+    from mcp.client.client import Client
+    from mcp.client.stdio import StdioServerParameters, stdio_client
+
+    (text,) = re.findall(r"```json\n(.*?)```", README, re.DOTALL)
+    told = json.loads(text)["mcpServers"]["memory"]
+    server = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", told["command"], *told["args"]],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        cwd=str(tmp_path),
+    )
+
+    async def talk():
+        async with Client(stdio_client(server)) as client:
+            return await client.call_tool("add_memory", {"content": "NVDA guides low."})
+
+    assert not anyio.run(talk).is_error
+    assert "NVDA guides low." in (tmp_path / "logs" / "memory.md").read_text(encoding="utf-8")
 
 
 def test_every_command_of_the_table_has_a_help(tmp_path):

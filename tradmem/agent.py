@@ -16,7 +16,6 @@ from tradmem.errors import UsageError
 from tradmem.lessons.exchanges import exchanges_beside
 from tradmem.lessons.hits import track_of
 from tradmem.memory import Memory
-from tradmem.model import check_ticker
 from tradmem.model_policy import model_policy
 from tradmem.model_settings import is_set_up
 from tradmem.nodes import (
@@ -29,6 +28,7 @@ from tradmem.nodes import (
     resolve_node,
 )
 from tradmem.policies import Call, Policy, Situation, momentum_policy
+from tradmem.tickers import check_ticker
 
 if sys.version_info >= (3, 12):
     from typing import TypedDict

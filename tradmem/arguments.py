@@ -1,9 +1,13 @@
 """What callers hand in: refused in one line where it is of the wrong kind."""
 
 from collections.abc import Iterable
+from enum import StrEnum
 from math import isfinite
+from typing import TypeVar
 
 from tradmem.errors import UsageError
+
+_Choice = TypeVar("_Choice", bound=StrEnum)
 
 
 def check_text(value: object, what: str) -> str:
@@ -44,6 +48,21 @@ def check_list(value: Iterable[str] | None, what: str) -> tuple[str, ...]:
     if not isinstance(value, Iterable):
         raise UsageError(f"{what} is {_shown(value)}; hand in a list of strings")
     return tuple(check_text(each, what) for each in value)
+
+
+def check_choice(kind: type[_Choice], value: str, what: str) -> _Choice:
+    """A member of a closed set, in any case.
+
+    Raises:
+        UsageError: it is none of them.
+    """
+    if isinstance(value, kind):
+        return value
+    for member in kind:
+        if str(value).lower() == member.value.lower():
+            return member
+    choices = ", ".join(member.value for member in kind)
+    raise UsageError(f"{value!r} is no {what}; choose one of {choices}")
 
 
 def _shown(value: object) -> str:

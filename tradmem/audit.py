@@ -193,7 +193,7 @@ def _lessons(entry: Entry, by_id: Mapping[str, Entry]) -> Iterator[Finding]:
     """Whether each lesson followed its outcome, and built on what was known with it."""
     outcome_of: tuple[Addition, Outcome] | None = None
     primary = entry.recorded.horizon
-    for when, addition in known(entry.additions, entry.recorded.horizon):
+    for when, addition in known(entry.additions, entry.recorded):
         if addition.outcome:
             primary = primary or addition.outcome.horizon
             if addition.outcome.horizon == primary:

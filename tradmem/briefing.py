@@ -18,7 +18,7 @@ from tradmem.lessons.template import percent
 from tradmem.market.closes import Closes, known_closes
 from tradmem.market.prices import PriceSource
 from tradmem.market.symbols import Aliases, Benchmarks, benchmark_of, kind_of
-from tradmem.model import AssetClass
+from tradmem.tickers import AssetClass
 
 YEAR = 250  # sessions that momentum looks back on, of which it leaves out the last
 SKIPPED = 20

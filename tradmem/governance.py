@@ -4,7 +4,7 @@ Every act is one more addition with its instant, its reason and who did it. A re
 earlier instant does not know of it; statistics never do.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date as Date  # noqa: N812 - as everywhere in this package
 from datetime import datetime
@@ -13,7 +13,10 @@ from tradmem.arguments import check_text
 from tradmem.clock import format_instant, last_instant, parse_date, parse_instant, utc
 from tradmem.errors import UsageError
 from tradmem.journal.base import Journal
-from tradmem.lessons.consolidate import clusters, is_consolidation, note_text
+from tradmem.journal.text import clean
+from tradmem.lessons.consolidate import Cluster, clusters, is_consolidation, note_text
+from tradmem.lessons.digest import Digest, Digester
+from tradmem.lessons.reflect import NO_USAGE, Fault, Usage
 from tradmem.model import GOVERNING, Act, Addition, Decision, Entry, fold, in_force, note_id
 
 _NAME_LENGTH = 64
@@ -62,10 +65,14 @@ class Consolidation:
     Attributes:
         note: as it is then, or would be; its links name the sources.
         sources: lessons and earlier notes, each superseded by the note, the newest first.
+        fault: why the template worded the note although a model was asked; else empty.
+        usage: what asking a model took.
     """
 
     note: Entry
     sources: tuple[Entry, ...]
+    fault: str = ""
+    usage: Usage = NO_USAGE
 
 
 def until(valid_until: datetime | Date | str) -> datetime:
@@ -167,7 +174,14 @@ def _undoing(act: Addition, mandate: Mandate) -> Addition:
 
 
 def consolidate(
-    journal: Journal, mandate: Mandate, *, ticker: str | None, tag: str, least: int
+    journal: Journal,
+    mandate: Mandate,
+    *,
+    ticker: str | None,
+    tag: str,
+    least: int,
+    digester: Digester | None = None,
+    clock: Callable[[], datetime] | None = None,
 ) -> tuple[Consolidation, ...]:
     """Write one note for each cluster of lessons, and let it supersede them.
 
@@ -180,6 +194,9 @@ def consolidate(
         ticker: only this one's lessons.
         tag: only lessons with this tag.
         least: lessons that a cluster needs.
+        digester: words the notes; the template by default, where that fails, and in a dry run,
+            for which no model is asked.
+        clock: stamps a note that took a while to word.
 
     Raises:
         UsageError: ``least`` is below 2.
@@ -188,24 +205,47 @@ def consolidate(
         raise UsageError(f"least is {least}; a note stands for at least 2 lessons")
     memories = journal.memories(mandate.at, ticker=ticker, lessons=True)
     by_id = {entry.id: entry for entry in reversed(journal.entries())} if memories else {}
+    found = clusters(memories, by_id, tag=tag, least=least)
+    if digester is None or mandate.dry_run:
+        return tuple(_consolidated(journal, cluster, mandate, None) for cluster in found)
     done = []
-    for cluster in clusters(memories, by_id, tag=tag, least=least):
-        told = {"reason": mandate.reason, **({"actor": mandate.actor} if mandate.actor else {})}
-        text, day = note_text(cluster), cluster.evidence[0].date
-        decision = Decision(
-            id=note_id(day, cluster.ticker, text),
-            date=day,
-            ticker=cluster.ticker,
-            text=text,
-            is_note=True,
-            recorded_at=mandate.at,
-            extra=cluster.extra() | told,
-        )
-        note = _note(journal, decision, mandate)
-        steps = [(entry, mandate.act(Act.SUPERSEDE, by=note.id)) for entry in cluster.sources]
-        sources = _do(journal, [pair for pair in steps if pair[0].id != note.id], mandate)
-        done.append(Consolidation(note=note, sources=tuple(sources)))
+    for cluster, digest in zip(found, digester.digest(found), strict=True):
+        now = replace(mandate, at=max(mandate.at, clock() if clock else mandate.at))
+        there = journal.get_all(entry.id for entry in cluster.sources).values()
+        if all(entry.by(now.at).hidden for entry in there):
+            continue  # somebody else was faster
+        done.append(_consolidated(journal, cluster, now, digest))
     return tuple(done)
+
+
+def _consolidated(
+    journal: Journal, cluster: Cluster, mandate: Mandate, digest: Digest | Fault | None
+) -> Consolidation:
+    """One cluster, with the note as it was worded, or in the template's words."""
+    extra = cluster.extra() | {"reason": mandate.reason}
+    extra |= {"actor": mandate.actor} if mandate.actor else {}
+    text, day = note_text(cluster), cluster.evidence[0].date
+    if isinstance(digest, Digest):
+        text = digest.text
+        extra |= {"model": digest.model} | ({"hindsight": True} if digest.hindsight else {})
+    decision = Decision(
+        id=note_id(day, cluster.ticker, clean(text)),
+        date=day,
+        ticker=cluster.ticker,
+        text=text,
+        is_note=True,
+        recorded_at=mandate.at,
+        extra=extra,
+    )
+    note = _note(journal, decision, mandate)
+    steps = [(entry, mandate.act(Act.SUPERSEDE, by=note.id)) for entry in cluster.sources]
+    sources = _do(journal, [pair for pair in steps if pair[0].id != note.id], mandate)
+    return Consolidation(
+        note=note,
+        sources=tuple(sources),
+        fault=digest.message if isinstance(digest, Fault) else "",
+        usage=digest.usage if digest else NO_USAGE,
+    )
 
 
 def _note(journal: Journal, decision: Decision, mandate: Mandate) -> Entry:

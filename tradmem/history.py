@@ -37,6 +37,22 @@ class Event:
     undone: bool = False
 
 
+def history_at(entry: Entry, others: Iterable[Entry], instant: datetime) -> tuple[Event, ...]:
+    """What had happened to an entry by an instant, from what was known then alone.
+
+    What no clock was there for (an edit of the tag, the move to the archive) is left out.
+
+    Returns:
+        The events in order; none if the entry was not there yet.
+    """
+    then = entry.at(instant)
+    if then is None:
+        return ()
+    seen = (before for other in others if (before := other.at(instant)))
+    found = history(then, seen, instant)
+    return tuple(event for event in found if event.kind not in _UNDATED)
+
+
 def history(entry: Entry, others: Iterable[Entry], now: datetime) -> tuple[Event, ...]:
     """What happened to an entry, in order; what nobody stamped follows what it came after.
 

@@ -4,55 +4,71 @@ Composition only. What an entry is, is in ``model``; where it lives, in ``journa
 happened afterwards, in ``market``; what it teaches, in ``lessons``.
 """
 
-import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from datetime import date as Date  # noqa: N812 - `date` is the name of a parameter here
 from datetime import datetime, timedelta
-from enum import StrEnum
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from tradmem import governance
-from tradmem.arguments import check_list, check_seconds, check_text
+from tradmem.arguments import check_choice, check_list, check_seconds, check_text
 from tradmem.audit import Finding, audit
-from tradmem.clock import AsOf, Clock, as_instant, parse_date, parse_instant, system_clock, utc
+from tradmem.clock import (
+    AsOf,
+    Clock,
+    as_instant,
+    format_instant,
+    parse_date,
+    system_clock,
+    utc,
+)
 from tradmem.configuration import load
 from tradmem.errors import UnknownEntry, UsageError
 from tradmem.filters import entry_test
 from tradmem.governance import Consolidation, Mandate, until
-from tradmem.history import Event, history
-from tradmem.journal.base import Journal, OnConflict, Stored
-from tradmem.journal.ledger import RESERVED
+from tradmem.history import Event, history, history_at
+from tradmem.instants import Instants
+from tradmem.journal.base import Journal, OnConflict
+from tradmem.journal.finding import Sought
 from tradmem.journal.queue import claimed
 from tradmem.journal.text import clean
 from tradmem.lessons.consolidate import LEAST
 from tradmem.lessons.filing import COMPARED
-from tradmem.lessons.holdout import Holdout, Lots, lots
+from tradmem.lessons.holdout import Holdout
 from tradmem.lessons.parts import Rank
 from tradmem.lessons.recall import Recall, recall
 from tradmem.lessons.reflect import Reflector, TemplateReflector
 from tradmem.lessons.track import TrackRecord, track
 from tradmem.lessons.utility import FALSE_DISCOVERY, LessonUtility, lesson_utility
 from tradmem.model import (
-    MARKET,
     Act,
     Decision,
     Entry,
     Rating,
     Status,
-    check_ticker,
     entry_id,
     note_id,
 )
 from tradmem.opening import open_journal
+from tradmem.recording import (
+    Recorded,
+    check_agent,
+    check_extra,
+    check_words,
+    extra_of,
+    ids_of,
+    lots_of,
+    rating_of,
+    recall_instant,
+    warnings_of,
+)
 from tradmem.resolving import Progress, ResolveReport, Run, filer_of
 from tradmem.rows import COLUMNS, as_row
-from tradmem.searching import Finder, accepting, search
+from tradmem.searching import Finder, find
 from tradmem.settings import Settings, check_horizon, default_cache
-from tradmem.stated import RATING, conflict, stated_horizon
+from tradmem.tickers import MARKET, check_ticker
 from tradmem.working import BATCH, LEASE, work
 
 if TYPE_CHECKING:
@@ -61,26 +77,7 @@ if TYPE_CHECKING:
     from tradmem.lessons.embed import Embedder
     from tradmem.market.prices import PriceSource
 
-_AGENT_LENGTH = 64
 _SHORTEST_PREFIX = 4
-_FAR = 4  # times the judged horizon, beyond which a stated one is another question
-_Choice = TypeVar("_Choice", bound=StrEnum)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recorded:
-    """What came of recording.
-
-    Attributes:
-        entry: the entry that stands for the key now.
-        status: ``recorded``, ``unchanged`` (the same again), ``kept`` (another text; the
-            first stands) or ``revised``.
-        warnings: what a person should know of it, one line each.
-    """
-
-    entry: Entry
-    status: Stored
-    warnings: tuple[str, ...] = ()
 
 
 _around: ContextVar["Memory | None"] = ContextVar("around", default=None)
@@ -119,6 +116,7 @@ class Memory:
         self.reflector = reflector or TemplateReflector()
         self.clock = clock
         self._prices = prices
+        self._instants = Instants(now=self._now, aliases=self.settings.aliases)
         self.finder = Finder(journal, self.settings, embedder)
 
     @classmethod
@@ -218,13 +216,13 @@ class Memory:
                 ``relevant`` is asked for.
         """
         ticker = check_ticker(ticker)
-        chosen = _choice(Rank, self.settings.rank if rank is None else rank, "rank")
+        chosen = check_choice(Rank, self.settings.rank if rank is None else rank, "rank")
         if rank is not None and chosen is Rank.RELEVANT and query is None:
             raise UsageError("rank='relevant' needs a query; hand in what the decision is about")
         if query is not None:
             check_text(query, "query")
-        instant = self._decision_instant(ticker, as_of)[0]
-        holdout = self._holdout(ticker, as_of, instant, _agent(agent))
+        instant = self._instants.asked(ticker, as_of)[0]
+        holdout = self._holdout(ticker, as_of, instant, check_agent(agent))
         if chosen is Rank.RELEVANT:
             return self.finder.recall(
                 ticker, instant, query or "", explain=explain, holdout=holdout
@@ -283,58 +281,37 @@ class Memory:
             LogError: it could not be stored; nothing was written.
         """
         ticker, day, now = check_ticker(ticker), parse_date(date), self._now()
-        check_text(text, "the text of a decision")
-        instant, date_only = self._decision_instant(ticker, day, now)
-        if decided_at is not None:
-            given = parse_instant(decided_at) if isinstance(decided_at, str) else utc(decided_at)
-            if given > now:
-                raise UsageError(f"decided_at {given} is later than the clock, {now}")
-            instant, date_only = given, False
-        said = _rating_of(text)
-        rated = said if rating is None else _choice(Rating, rating, "rating")
-        closes = self._entry_close(ticker, instant)
-        drawn = self._lots(recalled if isinstance(recalled, Recall) else _ids(recalled), withheld)
-        flags = ("date_only",) * date_only + ("late",) * (now >= closes)
+        check_words(text, "a decision", "write what was decided, and why")
+        instant, date_only = self._instants.decided(ticker, day, decided_at, now)
+        said = rating_of(text)
+        rated = said if rating is None else check_choice(Rating, rating, "rating")
+        is_late = now >= self._instants.entry_close(ticker, instant)
+        drawn = lots_of(recalled, withheld, self.settings.holdout)
         decision = Decision(
             id=entry_id(day, ticker, agent),
             date=day,
             ticker=ticker,
             text=text,
             rating=rated,
-            agent=_agent(agent),
+            agent=check_agent(agent),
             decided_at=instant,
             recorded_at=now,
             horizon=check_horizon(self.settings.horizons[0] if horizon is None else horizon),
             recalled=drawn.recalled,
-            recalled_as_of=_recalled_as_of(recalled, recalled_as_of),
-            cited=_ids(cited),
+            recalled_as_of=recall_instant(recalled, recalled_as_of),
+            cited=ids_of(cited),
             withheld=drawn.withheld,
             holdout=drawn.share,
-            flags=flags,
-            extra=_extra(text, said if said is not rated else None, extra or {}),
+            flags=("date_only",) * date_only + ("late",) * is_late,
+            extra=extra_of(text, said if said is not rated else None, extra or {}),
         )
         entry, stored = self.journal.append(
             decision,
-            on_conflict=_choice(OnConflict, on_conflict, "on_conflict"),
-            may_revise=self._may_revise,
+            on_conflict=check_choice(OnConflict, on_conflict, "on_conflict"),
+            may_revise=self._instants.may_revise,
         )
-        return Recorded(entry=entry, status=stored, warnings=tuple(self._warnings(entry)))
-
-    def _warnings(self, entry: Entry) -> Iterator[str]:
-        """What a person should know of a decision that stands."""
-        from tradmem.market.symbols import unknown_market  # noqa: PLC0415 - only where it decides
-
-        stated = entry.recorded.extra.get("stated_horizon")
-        horizon = entry.recorded.horizon
-        if isinstance(stated, int) and horizon and stated > _FAR * horizon:
-            yield (
-                f"the text states a horizon of some {stated} sessions, and is judged after "
-                f"{horizon}; record it with a horizon of its own"
-            )
-        if told := conflict(entry):
-            yield f"{entry.ticker} {entry.date} contradicts itself: {told}"
-        if self.settings.benchmark is None and (unknown := unknown_market(entry.ticker)):
-            yield unknown
+        warnings = warnings_of(entry, own_benchmark=self.settings.benchmark is None)
+        return Recorded(entry=entry, status=stored, warnings=tuple(warnings))
 
     def note(
         self,
@@ -362,10 +339,7 @@ class Memory:
         """
         now = self._now()
         name = MARKET if ticker in (None, MARKET) else check_ticker(str(ticker))
-        check_text(text, "the text of a note")
-        body = clean(text)
-        if not text.strip():
-            raise UsageError("the note is empty; write what to remember")
+        body = clean(check_words(text, "a note", "write what to remember"))
         day = now.date() if date is None else parse_date(date)
         if day > now.date() + timedelta(days=1):  # it is tomorrow already, east of UTC
             raise UsageError(f"{day} is later than today; a note is dated today or earlier")
@@ -379,7 +353,7 @@ class Memory:
             text=text,
             is_note=True,
             recorded_at=now,
-            extra=_checked(extra or {})
+            extra=check_extra(extra or {})
             | filer_of(self.journal, now, COMPARED).file_note(body, name, note_id(day, name, body)),
             valid_until=end,
         )
@@ -487,7 +461,7 @@ class Memory:
             UsageError: there is no reason, or nothing to undo.
         """
         mandate = Mandate(at=self._now(), reason=reason, actor=actor, dry_run=dry_run)
-        act = None if kind is None else _choice(Act, kind, "act")
+        act = None if kind is None else check_choice(Act, kind, "act")
         return governance.undo(self.journal, self._entry(entry_id), mandate, act)
 
     def consolidate(
@@ -502,8 +476,10 @@ class Memory:
     ) -> tuple[Consolidation, ...]:
         """Let one note stand for lessons that say the same, or are about the same.
 
-        The note is worded from the facts, quotes what was said, and links its sources; they
-        stay as they are and are superseded by it, so that recall shows it instead of each.
+        The note tells the facts and links its sources. A model words what they have in common
+        where the reflector asks one, checked like a lesson; else, and where that fails, the
+        note quotes them. They stay as they are and are superseded by it, so that recall shows
+        it instead of each.
 
         Args:
             ticker: only this one's lessons; by default each ticker's for itself.
@@ -520,7 +496,15 @@ class Memory:
         """
         mandate = Mandate(at=self._now(), reason=reason, actor=actor, dry_run=dry_run)
         name = None if ticker is None else check_ticker(ticker)
-        return governance.consolidate(self.journal, mandate, ticker=name, tag=tag, least=least)
+        return governance.consolidate(
+            self.journal,
+            mandate,
+            ticker=name,
+            tag=tag,
+            least=least,
+            digester=getattr(self.reflector, "digester", None),
+            clock=self._now,
+        )
 
     # Resolving
 
@@ -646,7 +630,7 @@ class Memory:
             reflector=self.reflector,
             settings=self.settings,
             now=self._now,
-            decided_at=self._decided_at,
+            decided_at=self._instants.of,
             started=started,
             progress=progress or (lambda *_: None),
         )
@@ -659,7 +643,7 @@ class Memory:
 
         question = Question(
             ticker=entry.ticker,
-            decided_at=entry.decided_at or self._decided_at(entry),
+            decided_at=entry.decided_at or self._instants.of(entry),
             horizon=entry.recorded.horizon or self.settings.horizons[0],
         )
         return window_of(question, self.settings.aliases).due
@@ -698,7 +682,7 @@ class Memory:
             archived: whether to look into the archive too.
         """
         wanted = _ticker(ticker)
-        state = None if status is None else _choice(Status, status, "status")
+        state = None if status is None else check_choice(Status, status, "status")
         entries: Iterable[Entry] = self.journal.entries(archived=archived)
         now = self._now()
         if as_of is None:
@@ -745,19 +729,15 @@ class Memory:
             UsageError: no such ticker or date, or a filter that cannot be.
         """
         now, test, query = self._now(), entry_test(where), check_text(query, "query")
-        found = search(
-            self.finder.index,
-            query,
+        sought = Sought(
+            query=query,
             as_of=None if as_of is None else as_instant(as_of, now),
-            limit=limit,
-            accepts=accepting(
-                ticker=_ticker(ticker),
-                since=None if since is None else parse_date(since),
-                until=None if until is None else parse_date(until),
-                archived=archived,
-            ),
-            passes=lambda entry: test(entry.by(now)),
+            ticker=_ticker(ticker),
+            since=None if since is None else parse_date(since),
+            until=None if until is None else parse_date(until),
+            archived=archived,
         )
+        found = find(self.finder, sought, limit=limit, passes=lambda e: test(e.by(now)))
         return [entry.by(now) for entry in found.entries]
 
     def track(
@@ -820,21 +800,29 @@ class Memory:
         """
         return lesson_utility(
             self.entries(as_of=as_instant(as_of, self._now())),
-            horizon=horizon,
+            horizon=None if horizon is None else check_horizon(horizon),
             false_discovery=false_discovery,
             counts=_chosen(tickers, agents, since, until),
         )
 
-    def history(self, entry_id: str) -> tuple[Event, ...]:
+    def history(self, entry_id: str, as_of: AsOf = None) -> tuple[Event, ...]:
         """Everything that ever happened to an entry, in order, with its instants and actors.
 
         Args:
             entry_id: the id, or the beginning of one.
+            as_of: only what was known then; everything that is stored by default.
 
         Raises:
-            UnknownEntry: no entry has this id.
+            UnknownEntry: no entry has this id, or had it then.
         """
-        return history(self._entry(entry_id), self.journal.entries(), self._now())
+        entry, now = self._entry(entry_id), self._now()
+        if as_of is None:
+            return history(entry, self.journal.entries(), now)
+        instant = as_instant(as_of, now)
+        found = history_at(entry, self.journal.entries(), instant)
+        if not found:
+            raise UnknownEntry(f"{entry.id} was not there yet at {format_instant(instant)}")
+        return found
 
     def audit(self) -> tuple[Finding, ...]:
         """Whatever in the log or its archives shows that something was seen before it was known.
@@ -852,6 +840,15 @@ class Memory:
 
     # Small parts
 
+    def _holdout(self, ticker: str, as_of: AsOf, instant: datetime, agent: str) -> Holdout | None:
+        """The lots of one decision; None where the settings have none drawn."""
+        share = self.settings.holdout
+        if not share:
+            return None
+        day = self._instants.date(ticker, as_of, instant)
+        salt = self.settings.holdout_salt
+        return Holdout(share=share, ticker=ticker, date=day, agent=agent, salt=salt)
+
     def _now(self) -> datetime:
         return utc(self.clock())
 
@@ -861,59 +858,6 @@ class Memory:
             short = " (write four characters or more)" * (len(entry_id) < _SHORTEST_PREFIX)
             raise UnknownEntry(f"no entry has the id {entry_id}{short}; `tradmem log` lists them")
         return entry
-
-    def _decision_instant(
-        self, ticker: str, as_of: AsOf, now: datetime | None = None
-    ) -> tuple[datetime, bool]:
-        """What an instant or a bare date means for a decision, and whether only a date is known."""
-        now = now or self._now()
-        if isinstance(as_of, str):
-            as_of = parse_instant(as_of) if "T" in as_of or ":" in as_of else parse_date(as_of)
-        if as_of is None or isinstance(as_of, datetime):
-            return as_instant(as_of, now), False
-        from tradmem.market.calendars import decision_instant  # noqa: PLC0415 - loads calendars
-
-        return decision_instant(ticker, parse_date(as_of), now, self.settings.aliases)
-
-    def _holdout(self, ticker: str, as_of: AsOf, instant: datetime, agent: str) -> Holdout | None:
-        """The lots of one decision; None where the settings have none drawn."""
-        share = self.settings.holdout
-        if not share:
-            return None
-        if isinstance(as_of, str) and len(as_of) == len("2026-01-05"):
-            as_of = parse_date(as_of)
-        day = as_of if isinstance(as_of, Date) and not isinstance(as_of, datetime) else None
-        if day is None:
-            from tradmem.market.calendars import today  # noqa: PLC0415 - loads calendars
-
-            day = today(ticker, instant, self.settings.aliases)
-        salt = self.settings.holdout_salt
-        return Holdout(share=share, ticker=ticker, date=day, agent=agent, salt=salt)
-
-    def _lots(self, seen: "Recall | tuple[str, ...]", withheld: Iterable[str] | None) -> Lots:
-        """What a decision keeps of what it saw, and of the lots that were drawn for it."""
-        if isinstance(seen, Recall):
-            return lots(seen.ids, (entry.id for entry in seen.withheld), seen.holdout)
-        share = 0.0 if withheld is None else self.settings.holdout
-        return lots(seen, _ids(withheld or ()), share)
-
-    def _entry_close(self, ticker: str, decided_at: datetime) -> datetime:
-        """When the session at whose close a decision enters has closed."""
-        from tradmem.market.calendars import calendar_of  # noqa: PLC0415 - loads calendars
-
-        calendar = calendar_of(ticker, self.settings.aliases)
-        return calendar.close(calendar.first_closing_after(decided_at))
-
-    def _may_revise(self, entry: Entry) -> bool:
-        decided_at = entry.decided_at or entry.recorded.known_at
-        return self._now() < self._entry_close(entry.ticker, decided_at)
-
-    def _decided_at(self, entry: Entry) -> datetime:
-        """The instant of a decision in a log of another program, or written by hand."""
-        try:
-            return self._decision_instant(entry.ticker, entry.date)[0]
-        except UsageError:  # dated later than today
-            return entry.recorded.known_at
 
 
 def _chosen(
@@ -936,72 +880,3 @@ def _chosen(
 
 def _ticker(name: str | None) -> str | None:
     return name if name in (None, MARKET) else check_ticker(str(name))
-
-
-def _agent(name: str) -> str:
-    check_text(name, "agent")
-    if len(name) > _AGENT_LENGTH or not name.isprintable() or "|" in name:
-        raise UsageError(
-            f"{name[:60]!r} is no name of an agent; use up to {_AGENT_LENGTH} printable "
-            "characters without |"
-        )
-    return name
-
-
-def _recalled_as_of(
-    recalled: Recall | Iterable[str], given: datetime | str | None
-) -> datetime | None:
-    if isinstance(recalled, Recall):
-        return recalled.as_of
-    return parse_instant(given) if isinstance(given, str) else given and utc(given)
-
-
-def _extra(text: str, said: Rating | None, given: Mapping[str, Any]) -> dict[str, Any]:
-    """What is kept beside a decision: what its text states otherwise, and what was given.
-
-    Raises:
-        UsageError: what was given is no JSON, or has a name that the ledger uses itself.
-    """
-    stated = {"stated_horizon": stated_horizon(text), RATING: said and said.value}
-    return {name: value for name, value in stated.items() if value is not None} | _checked(given)
-
-
-def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
-    """What is kept beside a decision or a note, as it was given.
-
-    Raises:
-        UsageError: it is no JSON, or has a name that the ledger uses itself.
-    """
-    if not isinstance(given, Mapping):
-        raise UsageError(f"extra is {str(given)[:60]!r}; hand in a mapping of JSON values")
-    for name, value in given.items():
-        if name in RESERVED:
-            raise UsageError(f"extra cannot hold {name!r}, a name that every entry has itself")
-        try:
-            json.dumps({name: value}, allow_nan=False)
-        except (TypeError, ValueError) as error:
-            raise UsageError(f"extra holds {name!r}, which is no JSON value: {error}") from error
-    return dict(given)
-
-
-def _rating_of(text: str) -> Rating | None:
-    from tradmem.rating import parse_rating  # noqa: PLC0415 - its vocabulary takes a tenth of a second
-
-    return parse_rating(text)
-
-
-def _ids(names: Iterable[str] | None) -> tuple[str, ...]:
-    if names is None:
-        return ()
-    if isinstance(names, str) or not isinstance(names, Iterable):
-        raise UsageError(f"{names!r} is no list of ids; hand in one")
-    return tuple(dict.fromkeys(str(getattr(name, "id", name)) for name in names))
-
-
-def _choice(kind: type[_Choice], value: str, what: str) -> _Choice:
-    """A member of a closed set, in any case."""
-    for member in kind:
-        if str(value).lower() == member.value.lower():
-            return member
-    choices = ", ".join(member.value for member in kind)
-    raise UsageError(f"{value!r} is no {what}; choose one of {choices}")

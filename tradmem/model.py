@@ -6,22 +6,20 @@ its additions, folded: its status, outcome, verdict and lesson as of one instant
 """
 
 import hashlib
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date as Date  # noqa: N812 - `date` is the name of a field here
 from datetime import datetime
 from enum import StrEnum
 from math import sqrt
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from tradmem.clock import last_instant, parse_instant
 from tradmem.errors import UsageError
+from tradmem.tickers import AssetClass, asset_class
 
-TICKER = re.compile(r"\^?[A-Z0-9][A-Z0-9.&=_^-]{0,31}\Z", re.ASCII)
 NOTHING: Mapping[str, Any] = MappingProxyType({})
-MARKET = "*"  # the ticker of a note on the whole market
 
 
 class Rating(StrEnum):
@@ -69,51 +67,6 @@ class Verdict(StrEnum):
     RIGHT = "right"
     WRONG = "wrong"
     NEUTRAL = "neutral"
-
-
-class AssetClass(StrEnum):
-    """What kind of thing a ticker names, by its shape alone."""
-
-    EQUITY = "equity"
-    INDEX = "index"
-    CRYPTO = "crypto"
-    FX = "fx"
-    FUTURE = "future"
-
-
-# Quotes that make BASE-QUOTE a crypto pair; a class share such as BRK-B has none of them.
-QUOTE_CURRENCIES = frozenset(
-    {"USD", "EUR", "GBP", "JPY", "AUD", "CAD", "CHF", "CNY", "HKD", "INR", "KRW", "BRL"}
-    | {"MXN", "SGD", "NZD", "SEK", "TRY", "ZAR", "USDT", "USDC", "BTC", "ETH"}
-)
-
-
-def asset_class(ticker: str) -> AssetClass:
-    """The asset class of a ticker in Yahoo's spelling (``ETH-USD``, ``EURUSD=X``, ``ES=F``)."""
-    if ticker.startswith("^"):
-        return AssetClass.INDEX
-    if ticker.endswith("=X"):
-        return AssetClass.FX
-    if ticker.endswith("=F"):
-        return AssetClass.FUTURE
-    base, dash, quote = ticker.rpartition("-")
-    if dash and base and quote in QUOTE_CURRENCIES:
-        return AssetClass.CRYPTO
-    return AssetClass.EQUITY
-
-
-def check_ticker(text: str) -> str:
-    """A ticker in upper case.
-
-    Raises:
-        UsageError: the text can be no ticker.
-    """
-    ticker = text.strip(" ").upper() if isinstance(text, str) and text.isascii() else ""
-    if not TICKER.match(ticker):
-        raise UsageError(
-            f"{str(text)[:60]!r} is no ticker; write 1 to 33 of A-Z 0-9 . & = _ ^ -, such as BRK.B"
-        )
-    return ticker
 
 
 def entry_id(day: Date, ticker: str, agent: str = "", revision: int = 0) -> str:
@@ -314,6 +267,9 @@ class Act(StrEnum):
 GOVERNING = frozenset({Act.FORGET, Act.EXPIRE, Act.SUPERSEDE, Act.UNDO})
 
 
+EDITED = "edited"  # in the data of a lesson that a person typed over: its stamp is the old text's
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Addition:
     """One thing added to an entry.
@@ -337,8 +293,7 @@ class Addition:
     data: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
+class Problem(NamedTuple):
     """Something in a log that a person should look at; ``line`` counts from 1."""
 
     path: str
@@ -347,6 +302,9 @@ class Problem:
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}: {self.message}"
+
+
+_OPEN = (Status.PENDING, Status.UNRESOLVABLE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -463,8 +421,7 @@ class Entry:
     @property
     def outcome(self) -> Outcome | None:
         """The outcome of the primary horizon."""
-        open_states = (Status.PENDING, Status.UNRESOLVABLE)
-        return self.outcomes[0] if self.outcomes and self.status not in open_states else None
+        return self.outcomes[0] if self.outcomes and self.status not in _OPEN else None
 
     @property
     def verdict(self) -> Verdict | None:
@@ -508,27 +465,40 @@ class Entry:
 
 
 def known(
-    additions: Iterable[Addition], primary: int | None
+    additions: Sequence[Addition], recorded: Decision
 ) -> list[tuple[datetime | None, Addition]]:
-    """Each addition with the instant at which it was known; None where nobody stamped it.
+    """Each addition with the instant at which it was known; None where nothing tells.
 
-    A lesson is known with the outcome of the primary horizon that it was written from.
+    A lesson is known with the outcome of the primary horizon that it was written from. What a
+    person typed into the file came after whatever stood there before it, so it is known no
+    earlier than the last stamp above it; a lesson that was typed over, than the last of all.
     """
+    primary, settled_at, last = recorded.horizon, None, recorded.recorded_at
     dated: list[tuple[datetime | None, Addition]] = []
-    settled_at: datetime | None = None
     for addition in additions:
         when = addition.known_at or addition.at
-        if addition.outcome and primary in (None, addition.outcome.horizon):
-            primary = addition.outcome.horizon
-            settled_at = when = addition.outcome.known_at
-        elif addition.outcome:
+        is_primary = False
+        if addition.outcome:
             when = addition.outcome.known_at
-        elif addition.kind in (Act.REFLECTION, Act.REOPEN):
+            is_primary = primary in (None, addition.outcome.horizon)
+        elif addition.kind == Act.REFLECTION:
             when = settled_at or when
         elif addition.kind in GOVERNING:
             when = addition.at
+        if addition.at is None:
+            when = _later(when, last)
+        elif EDITED in addition.data:
+            when = max([when or addition.at, *(a.at for a in additions if a.at)])
+        if is_primary and addition.outcome:
+            primary, settled_at = addition.outcome.horizon, when
+        last = _later(last, addition.at or when)
         dated.append((when, addition))
     return dated
+
+
+def _later(one: datetime | None, other: datetime | None) -> datetime | None:
+    """The later of two instants, as far as there are any."""
+    return max(one, other) if one and other else one or other
 
 
 def fold(
@@ -558,7 +528,17 @@ def fold(
     changed_at = recorded.known_at
     if as_of is not None and changed_at > as_of:
         return None
-    dated = known(additions, recorded.horizon)
+    if not additions and recorded.valid_until is None:
+        return Entry(
+            recorded=recorded,
+            changed_at=changed_at,
+            status=Status.NOTE if recorded.is_note else Status.PENDING,
+            links=_words(recorded.extra.get("links")),
+            tags=_words(recorded.extra.get("tags")),
+            edited=edited,
+            archived=archived,
+        )
+    dated = known(additions, recorded)
     if as_of is not None:
         dated = [(when, addition) for when, addition in dated if when is None or when <= as_of]
     changed_at = max((when for when, _ in dated if when), default=changed_at)
@@ -631,21 +611,21 @@ def _instant(text: object) -> datetime | None:
         return None
 
 
-@dataclass(slots=True)
 class _State:
     """The fold half-way."""
 
-    status: Status
-    outcomes: dict[int, Outcome] = field(default_factory=dict)
-    primary: int | None = None
-    reflection: str = ""
-    remark: str = ""
-    links: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    reason: str = ""
-    forgotten: bool = False
-    superseded_by: str = ""
-    valid_until: datetime | None = None
+    def __init__(self, status: Status, valid_until: datetime | None) -> None:
+        self.status = status
+        self.valid_until = valid_until
+        self.outcomes: dict[int, Outcome] = {}
+        self.primary: int | None = None
+        self.reflection = ""
+        self.remark = ""
+        self.links: tuple[str, ...] = ()
+        self.tags: tuple[str, ...] = ()
+        self.reason = ""
+        self.forgotten = False
+        self.superseded_by = ""
 
     def take(self, addition: Addition, recorded: Decision) -> None:
         """Let one more addition act; a kind that is not known here does nothing."""

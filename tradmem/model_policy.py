@@ -5,6 +5,7 @@ small integers, which are mapped back to ids when it cites them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
 from typing import Any, Unpack
 
 from tradmem.clock import Clock, system_clock
@@ -14,12 +15,15 @@ from tradmem.lessons.exchanges import Exchanges
 from tradmem.lessons.keeping import keep
 from tradmem.lessons.prompt import answer_text, by_number, first_object
 from tradmem.lessons.reflect import Fault, FaultKind
-from tradmem.model import MARKET, Entry, Rating, entry_id
+from tradmem.model import Entry, Rating, entry_id
 from tradmem.model_settings import ModelOptions, ModelSettings, model_settings
 from tradmem.policies import Call, Policy, Situation
 from tradmem.rating.prose import stated_in_prose
 from tradmem.stated import RATING
+from tradmem.tickers import MARKET
 
+PROMPT = "prompt"  # the key in a decision's ledger of the hash of what a model was asked
+PROMPT_DIGITS = 16
 _LONGEST_THESIS = 2_000
 _SCHEMA: Mapping[str, Any] = {
     "type": "object",
@@ -67,11 +71,15 @@ def model_policy(
 
     Raises:
         UsageError: no model or no key is known, or a value cannot be.
+        PriceError: from the policy; no closes can be had now, and nobody is asked.
         ModelError: from the policy; the model gave no usable answer, and nothing is recorded.
     """
     chat = Chat(settings or model_settings(**given), options=options)
 
     def decide(situation: Situation) -> Call:
+        missing = situation.brief.error
+        if missing and situation.brief.last is None and missing.kind.passing:
+            raise missing
         entry = entry_id(situation.date, situation.ticker, situation.agent)
 
         def kept(messages: Sequence[Message], reply: Reply | Fault, found: Call | str) -> None:
@@ -92,7 +100,8 @@ def _ask(chat: Chat, situation: Situation, kept: _Kept) -> Call:
         {"role": "system", "content": _INSTRUCTIONS},
         {"role": "user", "content": _question(situation)},
     ]
-    fault, by, prose = "", _made_by(chat.settings), ""
+    by = _made_by(chat.settings) | {PROMPT: _digest(messages)}
+    fault, prose = "", ""
     for _ in range(2):
         said = chat.ask(messages, name="decision", schema=_SCHEMA)
         try:
@@ -120,6 +129,12 @@ def _made_by(settings: ModelSettings) -> dict[str, Any]:
     """What is kept with a decision, so that a reader can tell what the model may have known."""
     cutoff = settings.cutoff
     return {"model": settings.model} | ({"cutoff": cutoff.isoformat()} if cutoff else {})
+
+
+def _digest(messages: Sequence[Message]) -> str:
+    """Which prompt it was; the same text has the same digits."""
+    text = "\n".join(str(message["content"]) for message in messages)
+    return sha256(text.encode("utf-8", "replace")).hexdigest()[:PROMPT_DIGITS]
 
 
 def _answered(reply: Reply | Fault) -> Reply:

@@ -2,7 +2,7 @@
 
 What a caller says is stronger than ``TRADMEM_*`` in the environment, this than the table
 ``[model]`` of the settings file, and that than the variables that other programs share. The
-one place that knows the model's names in either; ``VARIABLES`` lists those of the environment.
+names in either stand in :mod:`tradmem.variables`.
 """
 
 import calendar
@@ -17,34 +17,10 @@ from urllib.parse import urlsplit
 from tradmem.clock import parse_date
 from tradmem.errors import UsageError
 from tradmem.settings_file import SettingsFile, find_file
+from tradmem.variables import HOST_KEYS, KEYS, SECTION, VARIABLES
 
 OPENAI = "https://api.openai.com/v1"
-# By setting, the variables that hold it; the first that is set counts.
-VARIABLES: Mapping[str, tuple[str, ...]] = {
-    "model": ("TRADMEM_MODEL", "OPENAI_MODEL"),
-    "base_url": ("TRADMEM_BASE_URL", "OPENAI_BASE_URL"),
-    "api_key": ("TRADMEM_API_KEY", "OPENAI_API_KEY"),
-    "timeout": ("TRADMEM_MODEL_TIMEOUT",),
-    "retries": ("TRADMEM_MODEL_RETRIES",),
-    "concurrency": ("TRADMEM_MODEL_CONCURRENCY",),
-    "cutoff": ("TRADMEM_MODEL_CUTOFF",),
-    "prices": ("TRADMEM_MODEL_PRICES",),
-    "max_cost": ("TRADMEM_MODEL_MAX_COST",),
-}
-# The variable under which a provider's own documentation puts its key; before OpenAI's there.
-HOST_KEYS: Mapping[str, str] = {
-    "openrouter.ai": "OPENROUTER_API_KEY",
-    "deepseek.com": "DEEPSEEK_API_KEY",
-    "groq.com": "GROQ_API_KEY",
-    "mistral.ai": "MISTRAL_API_KEY",
-    "together.xyz": "TOGETHER_API_KEY",
-    "x.ai": "XAI_API_KEY",
-    "googleapis.com": "GEMINI_API_KEY",
-}
 NO_KEY = "none"  # what is sent to a server that may need no key
-SECTION = "model"  # the table of the settings file
-# By setting, its key there.
-KEYS: Mapping[str, str] = {name: "name" if name == "model" else name for name in VARIABLES}
 _TEXTS = frozenset({"model", "base_url", "api_key", "cutoff"})  # what may be a string there
 _OURS = "TRADMEM_"
 _HERE = ("localhost", "127.0.0.1", "::1")

@@ -22,8 +22,9 @@ from tradmem.clock import format_instant, parse_date, parse_instant
 from tradmem.errors import LogBusy, LogError, UsageError
 from tradmem.journal.base import Journal, OnConflict, Stored
 from tradmem.memory import Memory
-from tradmem.model import Entry, check_ticker
+from tradmem.model import Entry
 from tradmem.resolving import ResolveReport
+from tradmem.tickers import check_ticker
 
 State = Mapping[str, Any]
 
@@ -36,6 +37,7 @@ class Node(Protocol):
         ...
 
 
+RECORDS_AS = "records_as"  # the attribute by which a record node tells under which name it records
 _resolved: ContextVar[tuple[Journal, ResolveReport] | None] = ContextVar("resolved", default=None)
 
 
@@ -229,6 +231,7 @@ def record_node(
         told += done.warnings
         return {entry_id: entry.id, status: done.status.value, notices: told}
 
+    setattr(record, RECORDS_AS, agent)
     return record
 
 

@@ -1,12 +1,14 @@
 """The journal that a log's name means: a file, or a database."""
 
 import os
-from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 from tradmem.errors import UsageError
 from tradmem.journal.base import Journal
 from tradmem.journal.markdown import MarkdownJournal
-from tradmem.settings import Settings
+
+if TYPE_CHECKING:
+    from tradmem.settings import Settings
 
 
 def is_database(log: str | os.PathLike[str]) -> bool:
@@ -14,7 +16,7 @@ def is_database(log: str | os.PathLike[str]) -> bool:
     return "://" in os.fspath(log)
 
 
-def open_journal(log: str | os.PathLike[str], settings: Settings) -> Journal:
+def open_journal(log: str | os.PathLike[str], settings: "Settings") -> Journal:
     """The journal of a log: a path, or ``postgresql://host/database``.
 
     Args:
@@ -27,6 +29,8 @@ def open_journal(log: str | os.PathLike[str], settings: Settings) -> Journal:
     """
     if not is_database(log):
         return MarkdownJournal(log, max_resolved=settings.max_resolved, horizons=settings.horizons)
+    from importlib.util import find_spec  # noqa: PLC0415 - for databases only
+
     if find_spec("psycopg") is None or find_spec("psycopg_pool") is None:
         raise UsageError(
             "a log in PostgreSQL needs psycopg; install it with `pip install 'tradmem[postgres]'`"

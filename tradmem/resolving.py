@@ -360,6 +360,14 @@ def filer_of(journal: Journal, now: datetime, recent: int) -> Filer:
     """What new lessons are filed against; ``recent`` tells whether texts are compared."""
     newest = journal.memories(now, lessons=True, limit=COMPARED) if recent else []
     texts = ((entry.id, text) for entry in newest if (text := entry.reflection or entry.note))
+
+    def known(name: str) -> datetime | None:
+        entry = journal.get(name)
+        return entry.known_at if entry else None
+
     return Filer(
-        seen=journal.lessons(), tickers=journal.tickers(), recent=deque(texts, maxlen=COMPARED)
+        seen=journal.lessons(),
+        tickers=journal.tickers(),
+        recent=deque(texts, maxlen=COMPARED),
+        known=known,
     )

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from tradmem.journal.base import Journal
+from tradmem.journal.finding import FullTextJournal, Sought
 from tradmem.lessons.holdout import Holdout
 from tradmem.lessons.parts import PartName
 from tradmem.lessons.rank import Ranking, recall_relevant
@@ -159,6 +160,44 @@ def search(
             return Found(whole, terms)
         close = filter(_test(view, accepts), _closest(view, terms))
         return Found(list(islice(_entries(view, close, passes), limit)), terms, whole=False)
+
+
+def find(
+    finder: Finder,
+    sought: Sought,
+    *,
+    limit: int | None = None,
+    passes: Callable[[Entry], bool] = lambda _: True,
+) -> Found:
+    """What a search of a journal finds, by the journal's own full text where it has one.
+
+    Such a one tells the closest by how many of the words they hold, whatever their rarity.
+
+    Args:
+        finder: the indexes over the journal.
+        sought: what is looked for.
+        limit: at most this many; None for all.
+        passes: a further test.
+    """
+    journal = finder.journal
+    if isinstance(journal, FullTextJournal):
+        words = asked_for(sought.query)
+        whole = list(islice(filter(passes, journal.holding(sought)), limit))
+        if whole or len(words) < 2:
+            return Found(whole, words)
+        close = list(islice(filter(passes, journal.holding_some(sought)), limit))
+        return Found(close, words, whole=False)
+    accepts = accepting(
+        ticker=sought.ticker, since=sought.since, until=sought.until, archived=sought.archived
+    )
+    return search(
+        finder.index,
+        sought.query,
+        as_of=sought.as_of,
+        limit=limit,
+        accepts=accepts,
+        passes=passes,
+    )
 
 
 def accepting(

@@ -3,15 +3,14 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from enum import StrEnum
 from math import inf
 from pathlib import Path
 
 from tradmem.errors import UsageError
 from tradmem.lessons.parts import DEFAULT_WEIGHTS, PartName, Rank
+from tradmem.settings_file import DEFAULT_HORIZONS, nearest
 
-DEFAULT_LOG = "logs/memory.md"
 STUDY_HOLDOUT = 0.1
 MAX_HORIZON = 2520  # ten years of sessions
 
@@ -81,7 +80,7 @@ class Settings:
     """
 
     benchmark: str | Mapping[str, str | None] | None = None
-    horizons: tuple[int, ...] = (5,)
+    horizons: tuple[int, ...] = DEFAULT_HORIZONS
     aliases: Mapping[str, str] = field(default_factory=dict)
     max_resolved: int | None = 1000
     same_ticker: int = 5
@@ -133,8 +132,8 @@ def check_weights(weights: Mapping[str, float]) -> Mapping[str, float]:
     """
     for name, weight in weights.items():
         if name not in DEFAULT_WEIGHTS:
-            nearest = get_close_matches(str(name), list(DEFAULT_WEIGHTS), n=1, cutoff=0)[0]
-            raise UsageError(f"a relevance has no part {name!r}; the nearest is {nearest}")
+            near = nearest(str(name), list(DEFAULT_WEIGHTS))
+            raise UsageError(f"a relevance has no part {name!r}; the nearest is {near}")
         if not _is_amount(weight):
             raise UsageError(f"the weight of {name} is {weight!r}; it is a number from 0 on")
     return DEFAULT_WEIGHTS | {PartName(name): weights[name] for name in weights}

@@ -4,21 +4,23 @@
 """
 
 import os
+import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from tradmem.errors import UsageError
 
 FILE = "tradmem.toml"
+DEFAULT_LOG = "logs/memory.md"
+DEFAULT_HORIZONS = (5,)
 _PROJECT = "pyproject.toml"
-_TABLE = b"tradmem"  # without this word a pyproject.toml need not be parsed
+# Without this a pyproject.toml need not be parsed.
+_TABLE = re.compile(rb"\btool\s*\.\s*[\"']?tradmem\b|^\s*\[\s*tool\s*\]|^\s*tool\s*=", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SettingsFile:
+class SettingsFile(NamedTuple):
     """What a settings file says.
 
     Attributes:
@@ -27,7 +29,7 @@ class SettingsFile:
     """
 
     path: Path | None = None
-    table: Mapping[str, Any] = field(default_factory=dict)
+    table: Mapping[str, Any] = MappingProxyType({})
 
     def section(self, name: str) -> Mapping[str, Any]:
         """One of its tables; empty where it has none.
@@ -56,10 +58,13 @@ class SettingsFile:
             )
 
 
-def nearest(word: str, known: Collection[str]) -> str:
-    """The known word that looks most like another."""
+def nearest(word: str, known: Collection[str], *, cutoff: float = 0.0) -> str:
+    """The known word that looks most like another; empty if none looks alike by the cutoff."""
+    from difflib import get_close_matches  # noqa: PLC0415 - where all is well, nothing needs it
+
     alike = {name.lower().replace("-", "_"): name for name in known}
-    return alike[get_close_matches(word.lower().replace("-", "_"), list(alike), n=1, cutoff=0.0)[0]]
+    found = get_close_matches(word.lower().replace("-", "_"), list(alike), n=1, cutoff=cutoff)
+    return alike[found[0]] if found else ""
 
 
 def find_file(start: Path | None = None) -> SettingsFile:
@@ -83,7 +88,7 @@ def find_file(start: Path | None = None) -> SettingsFile:
         own, project = place / FILE, place / _PROJECT
         if own.is_file():
             return SettingsFile(path=own, table=_parsed(own, _content(own)))
-        if project.is_file() and _TABLE in (content := _content(project)):
+        if project.is_file() and _TABLE.search(content := _content(project)):
             tools = _parsed(project, content).get("tool", {})
             table = tools.get("tradmem") if isinstance(tools, Mapping) else None
             if isinstance(table, Mapping):
@@ -91,6 +96,16 @@ def find_file(start: Path | None = None) -> SettingsFile:
         if str(place) == home or (place / ".git").exists():
             break
     return SettingsFile()
+
+
+def is_silent(env: Mapping[str, str] = os.environ) -> bool:
+    """Whether nothing but the log is set, as is usual: then all settings are the default ones.
+
+    Raises:
+        UsageError: there is a settings file that cannot be read.
+    """
+    says = any(name.startswith("TRADMEM_") and name != "TRADMEM_LOG" for name in env)
+    return not says and find_file().path is None
 
 
 def _content(path: Path) -> bytes:

@@ -1,8 +1,12 @@
 """Every benchmark, one table after the other."""
 
-from tests.bench import journal, recall, resolve
+from tests.bench import journal, lessons, postgres, recall, resolve, starting, study
 
 if __name__ == "__main__":
     journal.main()
     resolve.main()
     recall.main()
+    lessons.main()
+    starting.main()
+    study.main()
+    postgres.main()

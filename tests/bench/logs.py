@@ -19,7 +19,7 @@ LESSONS = [
 ]
 
 
-def resolved(number: int) -> bytes:
+def resolved(number: int, body: str = PROSE, lesson: str = "") -> bytes:
     """The block of one resolved entry; 50 tickers a day."""
     day = date(2010, 1, 4) + timedelta(days=number // len(TICKERS))
     ticker = TICKERS[number % len(TICKERS)]
@@ -30,7 +30,7 @@ def resolved(number: int) -> bytes:
         id=entry_id(day, ticker),
         date=day,
         ticker=ticker,
-        text=f"**Rating**: Buy\n\n{PROSE}",
+        text=f"**Rating**: Buy\n\n{body}",
         rating=Rating.BUY,
         decided_at=decided_at,
         recorded_at=decided_at,
@@ -57,7 +57,8 @@ def resolved(number: int) -> bytes:
         Addition(
             kind="reflection",
             at=known_at,
-            text=f"The Buy on {ticker} came out at {alpha:+.1%}. {LESSONS[number // 50 % 9]}",
+            text=lesson
+            or f"The Buy on {ticker} came out at {alpha:+.1%}. {LESSONS[number // 50 % 9]}",
             data={"model": "template"},
         ),
     )

@@ -12,11 +12,13 @@ PROSE = (
     "**Rating**: Buy\\n\\nRevenue grew faster than costs and the guidance was raised; the shares "
     "trade below their average of five years, and the momentum of the last quarter holds. "
 )
-_LESSON = "The Buy on {ticker} came out at {alpha:+.1%}. Look at point {number} before the next one."
-_ABOUT = (
-    "averag below buy came cost faster five grew guidanc hold last look momentum next of on out "
-    "point quarter rais rate revenu share than the their trade year"
-).split()
+_LESSON = (
+    "The Buy on {ticker} came out at {alpha:+.1%}. Look at {point} before the next one."
+)
+_ABOUT = tuple(
+    "averag below buy came cost faster five grew guidanc hold last look momentum next of on out "  # noqa: SIM905
+    "point quarter rais rate revenu share than the their trade year".split()
+)
 _AT_ONCE = 5_000  # lines
 
 
@@ -37,7 +39,8 @@ class Row:
 
     @property
     def lesson(self) -> str:
-        return _LESSON.format(ticker=self.ticker, alpha=self.alpha, number=self.number)
+        point = "".join(chr(97 + int(digit)) for digit in str(self.number))  # a word, no figure
+        return _LESSON.format(ticker=self.ticker, alpha=self.alpha, point=point)
 
     @property
     def digest(self) -> str:
@@ -53,13 +56,22 @@ def entries(row: Row) -> Iterator[str]:
         f'"sha256":"{_SHA[text]}"}}'
     )
     yield "\t".join(
-        (row.ticker, row.id, str(row.number + 1), str(row.day), "", "0", "f", "Buy", PROSE, identity)
+        (
+            row.ticker,
+            row.id,
+            str(row.number + 1),
+            str(row.day),
+            "",
+            "0",
+            "f",
+            "Buy",
+            PROSE,
+            identity,
+        )
     )
 
 
-_SHA = {
-    text: hashlib.sha256(text.encode()).hexdigest() for text in (PROSE.replace("\\n", "\n"),)
-}
+_SHA = {text: hashlib.sha256(text.encode()).hexdigest() for text in (PROSE.replace("\\n", "\n"),)}
 
 
 def additions(row: Row) -> Iterator[str]:
@@ -80,7 +92,9 @@ def additions(row: Row) -> Iterator[str]:
         found.append(("archive", f'{{"add":"archive","at":"{row.known}"}}', ""))
     for number, (kind, line, text) in enumerate(found):
         digest = hashlib.sha256(f"{line}\n{text}".encode()).hexdigest()[:32]
-        yield "\t".join((row.ticker, row.id, f"\\\\x{digest}", str(place + number), kind, line, text))
+        yield "\t".join(
+            (row.ticker, row.id, f"\\\\x{digest}", str(place + number), kind, line, text)
+        )
 
 
 def ids(row: Row) -> Iterator[str]:
@@ -106,10 +120,8 @@ def memories(row: Row) -> Iterator[str]:
 def verdicts(row: Row) -> Iterator[str]:
     if not row.is_pending:
         cell = 0 if row.alpha > 0.0115 else 2 if row.alpha < -0.0115 else 1
-        yield "\t".join(
-            (row.ticker, row.id, row.known, "1", "5", str(row.day.toordinal()), "7", str(cell))
-            + ("f", "t")
-        )
+        known = (row.ticker, row.id, row.known, "1", "5", str(row.day.toordinal()), "7")
+        yield "\t".join((*known, str(cell), "f", "t"))
 
 
 def lessons(row: Row) -> Iterator[str]:
@@ -123,13 +135,16 @@ def claims(row: Row) -> Iterator[str]:
 
 
 def texts(row: Row) -> Iterator[str]:
-    words = (*_ABOUT, row.ticker.lower(), f"n{row.number}")
+    words = (*_ABOUT, row.ticker.lower(), f"n{row.number}")  # of the lesson, a word of its own
     vector = " ".join(f"{word}:{place}" for place, word in enumerate(words, 1))
     yield "\t".join((row.ticker, row.id, str(row.day), str(row.number + 1), vector))
 
 
 TABLES: dict[str, tuple[str, Callable[[Row], Iterator[str]]]] = {
-    "entries": ("ticker, id, place, date, agent, revision, is_note, rating, text, identity", entries),
+    "entries": (
+        "ticker, id, place, date, agent, revision, is_note, rating, text, identity",
+        entries,
+    ),
     "additions": ("ticker, id, digest, place, kind, line, text", additions),
     "ids": ("id, ticker", ids),
     "states": ("ticker, id, place, date, status, replaced, archived, horizons", states),

@@ -40,11 +40,7 @@ def write_log(path: Path, entries: int) -> None:
     prose = Prose(2)
     with path.open("wb") as file:
         for number in range(entries):
-            block = resolved(number)
-            head, _, rest = block.partition(b"\n\nDECISION:\n")
-            end = rest.partition(b"\n\nREFLECTION:\n")[2].partition(b"\n\n<!-- ")[2]
-            body = f"**Rating**: Buy\n\n{prose(28)}\n\nREFLECTION:\n{prose(12)}".encode()
-            file.write(b"%s\n\nDECISION:\n%s\n\n<!-- %s" % (head, body, end))
+            file.write(resolved(number, prose(28), prose(12)))
 
 
 class Timed:

@@ -136,7 +136,6 @@ def test_a_file_that_is_there_is_replaced_only_by_force(full):
     ("words", "told"),
     [
         (["export", "out.xlsx"], "does not tell by its name what it is"),
-        (["export", "out.md"], "pages go to a folder"),
         (["export", "-"], "standard output takes --format csv or jsonl"),
         (["import", "nowhere.jsonl"], "cannot read nowhere.jsonl"),
         (["import", "nowhere.md"], "there is no file nowhere.md"),
@@ -144,12 +143,15 @@ def test_a_file_that_is_there_is_replaced_only_by_force(full):
         (["import", "logs"], "holds no page that `tradmem export` wrote"),
         (["import", "bad.csv"], "it has no column for the date or for the ticker"),
         (["import", "past.csv", "--column", "txt=x"], "is no MEANING=NAME"),
+        (["import", "twice.csv"], "it has two columns 'date'"),
+        (["export", "postgresql://u:secret@h/d"], "a database takes entries by `tradmem import"),
         (["import", "past.csv", "--column", "text=x"], "there is no column 'x'"),
     ],
 )
 def test_what_cannot_be_is_one_line(full, words, told):
     (full.folder / "bad.csv").write_text("a,b\n1,2\n")
     (full.folder / "past.csv").write_text("date,ticker,rating\n2026-01-05,NVDA,Buy\n")
+    (full.folder / "twice.csv").write_text("date,date,ticker\n2026-01-05,2026-01-06,NVDA\n")
     result = full.run(*words)
     assert result.exit_code == 2
     assert told in one_line(result)
@@ -264,6 +266,22 @@ def test_what_a_log_holds_that_is_no_entry_is_told(world):
             '"date": "2026-01-05", "ticker": "NVDA", "rating": "Buy"}}'
         ),
         "[" * 100_000,
+        (
+            '{"decision": "x", "additions": [{"add": "later", "x": NaN}], "identity": '
+            '{"id": "0123456789ab", "date": "2026-01-05", "ticker": "NVDA", "rating": "Buy"}}'
+        ),
+        (
+            '{"decision": "x", "additions": [], "identity": {"id": "0123456789ab", '
+            '"date": "2026-01-05", "ticker": "NVDA", "rating": "Buy", "torn": true}}'
+        ),
+        (
+            '{"decision": "x", "additions": [], "identity": {"id": "0123456789ab", '
+            '"date": "2026-01-05", "ticker": "NVDA", "rating": "Buy", "add": "outcome"}}'
+        ),
+        (
+            '{"decision": "x", "additions": [], "identity": {"id": "0123456789ab", '
+            '"date": "9999-12-31", "ticker": "NVDA", "rating": "Buy"}}'
+        ),
     ],
 )
 def test_a_line_that_is_no_entry_is_refused_and_the_next_one_comes(world, line):

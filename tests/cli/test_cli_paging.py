@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.test_cli_group import environment
 from tests.cli.world import one_line
+from tradmem import Memory
 
 
 @pytest.fixture
@@ -97,3 +98,27 @@ def test_a_call_that_went_wrong_is_found_by_when_that_was_known(world):
     world.settle_week()
     assert "AAPL" in world.run("log", "-v", "wrong", "--known-since", "7d").stdout
     assert "no entry" in one_line(world.run("log", "-v", "wrong", "--known-since", "2026-01-13"))
+
+
+def test_what_others_record_while_the_editor_is_open_is_not_lost(world):
+    """The editor writes its older copy last, as editors do."""
+    world.record("NVDA")
+    meanwhile = (
+        "text = path.read_text()\n"
+        "from tradmem import Memory\n"
+        f"memory = Memory.open({str(world.log)!r})\n"
+        "memory.record('AAPL', '2026-01-05', '**Rating**: Sell')\n"
+        "memory.forget(memory.entries()[0].id, reason='meanwhile')\n"
+        "path.write_text(text.replace('| Buy |', '| Hold |'))"
+    )
+    done = world.run("log", "edit", env=editor(world, meanwhile))
+    assert done.exit_code == 0, done.output
+    nvda, aapl = Memory.open(world.log).entries()
+    assert (nvda.rating, nvda.forgotten, aapl.ticker) == ("Hold", True, "AAPL")
+
+
+def test_an_editor_that_fails_changes_nothing(world):
+    world.record("NVDA")
+    before = world.log.read_bytes()
+    world.run("log", "edit", env=editor(world, "path.write_text('')\nsys.exit(1)"))
+    assert world.log.read_bytes() == before

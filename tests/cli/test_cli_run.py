@@ -32,6 +32,7 @@ class State(TypedDict, total=False):
     status: str
 
 def decide(state):
+    print("noise")
     if state["ticker"] == "AAPL":
         raise RuntimeError("no view\\non apples")
     return {"decision": "Analysts say so.", "rating": "Underweight"}
@@ -182,6 +183,12 @@ def test_a_watchlist_is_a_file_of_tickers_and_adds_to_those_that_are_named(world
     assert "nothing to do: SPY decided already" in piped.stdout
 
 
+def test_the_settings_name_the_watchlist_where_nothing_else_does(world):
+    (world.folder / "tradmem.toml").write_text('watchlist = ["NVDA", "SPY"]\n')
+    assert [row[1] for row in rows(run(world), "Decided")] == ["NVDA", "SPY"]
+    assert "nothing to do: SPY decided already" in run(world, "SPY").stdout
+
+
 def test_a_closed_exchange_is_left_out_where_that_is_asked_for(world):
     """The third of January 2026 is a Saturday."""
     world.now = MONDAY - timedelta(days=2)
@@ -253,7 +260,7 @@ def test_the_demos_prices_come_with_their_own_benchmark(world):
         (["NVDA", "--graph", "./nowhere.py:graph"], "there is no file"),
         (["NVDA", "--graph", "json:nowhere"], "has no attribute 'nowhere'"),
         (["NVDA", "--graph", "json:decoder"], "is no graph but module"),
-        ([], "name tickers to decide on, or a file of them"),
+        ([], "name tickers to decide on, a file of them"),
         (["--watchlist", "gone.txt"], "cannot read the watchlist gone.txt: no such file"),
         (["NVDA", "--wait", "nan"], "'nan' is no number from 0 on"),
         (["NVDA", "--concurrency", "0"], "0 is not in the range"),
@@ -307,6 +314,14 @@ def test_a_graph_that_stores_nothing_is_told_so(world):
     assert rows(result, "Decided") == [["2026-01-05", "NVDA", "Underweight", "not", "stored"]]
     assert "the graph stored no decision" in result.stderr
     assert world.memory.entries() == []
+
+
+def test_what_a_graph_prints_is_neither_digest_nor_event(world):
+    declare(world)
+    result = run(world, "NVDA")
+    assert ("noise" in result.stdout, "noise" in result.stderr) == (False, True)
+    for line in run(world, "SPY", "--json").stdout.splitlines():
+        json.loads(line)
 
 
 def test_one_of_several_graphs_has_to_be_named(world):

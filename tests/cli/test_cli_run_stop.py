@@ -119,3 +119,16 @@ def test_a_reader_that_leaves_stops_no_decision(tmp_path):
     assert process.wait(30) in (0, 141), process.stderr.read()
     process.stderr.close()
     assert recorded(tmp_path) == ["NVDA", "AMD"]
+
+
+def test_a_signal_while_another_run_is_waited_for_ends_the_wait(tmp_path):
+    (tmp_path / "logs").mkdir()
+    with RunLog(tmp_path / "logs" / "memory.md").lock.held(0):
+        process = start(tmp_path, "NVDA", stderr=subprocess.STDOUT)
+        told = b""
+        while b"another run is under way" not in told:
+            told = process.stdout.readline()
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=30)
+    assert process.returncode == 143
+    assert not (tmp_path / "logs" / "memory.md").exists()

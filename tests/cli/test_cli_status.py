@@ -161,3 +161,55 @@ def test_what_went_wrong_last_week_is_told(world):
 )
 def test_how_far_away_is_rounded_and_not_cut(hours, told):
     assert from_now(MONDAY + timedelta(hours=hours), MONDAY) == told
+
+
+def test_a_rating_with_a_typing_error_is_told_with_the_nearest_right_one(world):
+    world.record("NVDA")
+    world.log.write_text(world.log.read_text().replace("| Buy |", "| Byu |"))
+    result = world.run("check")
+    assert result.exit_code == 0
+    wanted = (
+        f"{world.log}:1: note: the rating 'Byu' is none, and reads as Unrated; the nearest is Buy"
+    )
+    assert wanted in result.stdout.splitlines()
+    world.log.write_text(world.log.read_text().replace("| Byu |", "| unrated |"))
+    assert "the rating" not in world.run("check").stdout
+
+
+@pytest.mark.parametrize("words", [["log"], ["status"], ["check"], ["record", "NVDA", "Buy."]])
+def test_a_log_whose_path_holds_a_nul_is_one_line(world, words):
+    result = world.run(*words, "--log", "a\0b", log=False)
+    assert (result.exit_code, "NUL" in one_line(result)) == (2, True)
+
+
+def test_several_closes_on_one_date_are_told_once(world):
+    world.record("NVDA")
+    world.record("AAPL")
+    lines = world.prices.read_text().splitlines()
+    lines.append(lines[-1].replace(",", ",9", 1))
+    world.prices.write_text("\n".join(lines))
+    world.now = SETTLED
+    result = world.resolve()
+    assert result.stderr.count("has several closes of NVDA on 2026-02-27; the last one counts") == 1
+
+
+def test_what_the_last_run_found_suspect_calls_for_a_person_until_it_is_accepted(world):
+    name = world.record("NVDA")
+    lines = world.prices.read_text().splitlines()
+    head = lines[0].split(",").index("NVDA")
+    for number, line in enumerate(lines):
+        if line.startswith("2026-01-09"):  # from here on a tenth: a split that nobody told
+            for later in range(number, len(lines)):
+                cells = lines[later].split(",")
+                cells[head] = str(float(cells[head]) / 10)
+                lines[later] = ",".join(cells)
+    world.prices.write_text("\n".join(lines) + "\n")
+    world.now = SETTLED
+    world.run("run", "AAPL", "--prices", world.prices, "--benchmark", "SPY")
+    result = world.run("status")
+    assert f"({name}) is suspect" in result.stdout
+    assert f"`tradmem resolve --accept {name}`" in result.stdout
+    assert result.exit_code == 1
+    assert world.json("status")[0]["suspect"] == [name]
+    assert world.resolve("--accept", name).exit_code == 0
+    assert "suspect" not in world.run("status").stdout

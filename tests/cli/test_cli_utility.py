@@ -8,7 +8,6 @@ from tests.cli.test_cli_stats import squeezed, write
 from tests.cli.world import one_line
 from tests.lessons.utility_world import world as made
 from tradmem import Memory, Settings
-from tradmem.cli import opening
 
 pytestmark = pytest.mark.leaky  # the worlds are made after the fact, by a generator
 
@@ -79,13 +78,12 @@ def test_what_a_recall_withheld_is_recorded_by_name(world, monkeypatch):
     """The line that recall says is what record takes."""
     world.settle_week()
     lots = Settings(holdout=1 - 1e-9)
-    monkeypatch.setattr(
-        opening,
-        "open_memory",
-        lambda log, **_: Memory.open(log, settings=lots, clock=world.clock),
-    )
-    monkeypatch.setattr("tradmem.cli.recall.open_memory", opening.open_memory)
-    monkeypatch.setattr("tradmem.cli.record.open_memory", opening.open_memory)
+
+    def open_memory(log, **_):
+        return Memory.open(log, settings=lots, clock=world.clock)
+
+    for command in ("recall", "record"):
+        monkeypatch.setattr(f"tradmem.cli.{command}.open_memory", open_memory)
     said = world.run("recall", "NVDA").stderr
     assert "a hold-out withheld some memories" in said
     words = said[said.index("--withheld") :].split()

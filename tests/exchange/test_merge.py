@@ -6,11 +6,14 @@ import sys
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.journal.making import DECIDED, KNOWN, decision, forgetting, lesson, note, outcome
-from tradmem import MarkdownJournal, Rating
+from tradmem import LogError, MarkdownJournal, Rating
 from tradmem.exchange.merge import merge
 from tradmem.journal.base import OnConflict
 from tradmem.journal.format import parse
@@ -173,6 +176,53 @@ def test_notes_and_revisions_join_like_all_others(world):
     ]
 
 
+@settings(max_examples=20, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_whatever_both_sides_did_is_there_and_joining_again_changes_nothing(chance):
+    with TemporaryDirectory() as folder:
+        base = Log(Path(folder) / "base.md")
+        grow(base, chance, "B", 4)
+        sides = [Log(Path(folder) / name, base.data) for name in ("one.md", "two.md")]
+        for name, side in zip("OT", sides, strict=True):
+            grow(side, chance, name, 6)
+        past, one, two = base.data, *(side.data for side in sides)
+    found, other = merge(one, past, two), merge(two, past, one)
+    log = parse(found.data)
+    assert (log.problems, found.conflicts) == ((), ())
+    wanted = {e.id: e for data in (one, two) for e in parse(data).entries}
+    assert ids(found.data) == ids(other.data)
+    assert set(ids(found.data)) == set(wanted)
+    for entry in log.entries:
+        acts = {
+            (a.kind, a.at)
+            for e in (*parse(one).entries, *parse(two).entries)
+            if e.id == entry.id
+            for a in e.additions
+            if a.kind == "forget"
+        }
+        assert acts <= {(a.kind, a.at) for a in entry.additions}
+        sides_of = [e for d in (one, two) for e in parse(d).entries if e.id == entry.id]
+        assert bool(entry.outcome) == any(e.outcome for e in sides_of)
+        assert len([a for a in entry.additions if a.kind == "outcome"]) <= 1
+    for again in (one, two, found.data):
+        assert merge(found.data, past, again).data == found.data
+
+
+def grow(log, chance, name, steps):
+    """Some decisions, outcomes and acts, at instants that no other side uses."""
+    for number in range(steps):
+        entries = log.journal.entries()
+        hours = chance.randrange(1000) + len(name) + number / 7
+        if not entries or chance.random() < 0.5:
+            text = chance.choice(["Buy.", "Two\nlines.", "<!-- ENTRY_END -->", "[2026-01-05 | x]"])
+            log.record(f"{name}{number}", text, hours=hours)
+            continue
+        entry = chance.choice(entries)
+        at = KNOWN + timedelta(hours=hours)
+        act = forgetting(at) if entry.outcome else outcome(at=at)
+        log.journal.add([(entry.id, act)])
+
+
 # With git
 
 
@@ -237,3 +287,17 @@ def test_installing_twice_writes_one_line_each(repository):
     run(folder, sys.executable, "-m", "tradmem", "merge", "--install", "--log", "logs/memory.md")
     assert (folder / ".gitattributes").read_text() == before
     assert before.splitlines()[0] == "/logs/memory.md merge=tradmem"
+
+
+def test_a_log_with_blanks_and_brackets_in_its_name_is_one_that_git_knows(tmp_path):
+    run(tmp_path, "git", "init", "-q")
+    name = 'my "log" [1].md'
+    run(tmp_path, sys.executable, "-m", "tradmem", "merge", "--install", "--log", name)
+    archived = 'archive/my "log" [1]-2026.md'
+    said = run(tmp_path, "git", "check-attr", "-z", "merge", name, archived, "other.md").stdout
+    assert said.split("\0")[2::3] == ["tradmem", "tradmem", "unspecified"]
+
+
+def test_what_is_no_text_is_refused_by_its_side():
+    with pytest.raises(LogError, match="cannot read theirs: it is UTF-16"):
+        merge(b"", b"", b"\xff\xfea\0")

@@ -1,7 +1,7 @@
 """Whole entries between journals: ids kept, nothing twice, nothing that stands changed."""
 
 from collections import Counter
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import timedelta
 
 import pytest
@@ -19,7 +19,8 @@ from tests.journal.making import (
     note,
     outcome,
 )
-from tradmem import LogBusy, MarkdownJournal, RamJournal, Rating
+from tradmem import Decision, LogBusy, MarkdownJournal, Outcome, RamJournal, Rating
+from tradmem.exchange.flat import COLUMNS
 from tradmem.exchange.taking import Fate, copy, take
 from tradmem.exchange.whole import Whole, from_json, to_json
 from tradmem.journal.base import OnConflict
@@ -149,3 +150,11 @@ def test_as_json_and_back_is_the_same_entry(recorded, more):
     more = tuple(replace(a, text=clean(a.text)) if a.text else a for a in more)
     whole = Whole(recorded, more)
     assert from_json(to_json(whole)) == whole
+
+
+def test_a_row_has_a_column_for_everything_that_is_recorded():
+    """What an entry shows under another name, or what says only which kind of entry it is."""
+    own = {"text": "decision", "flags": "decision_flags", "horizon": "decided_horizon"}
+    recorded = {own.get(field.name, field.name) for field in fields(Decision)} - {"is_note"}
+    outcomes = {"outcome_flags" if f.name == "flags" else f.name for f in fields(Outcome)}
+    assert recorded | outcomes <= set(COLUMNS)

@@ -4,8 +4,9 @@ from datetime import date, timedelta
 
 import pytest
 
-from tests.journal.making import KNOWN, decision, lesson, outcome
+from tests.journal.making import KNOWN, decision, forgetting, lesson, outcome
 from tradmem import MarkdownJournal, Rating, Status
+from tradmem.journal.passages import passage_of
 
 
 @pytest.fixture
@@ -74,7 +75,7 @@ def test_a_corrected_lesson_is_the_lesson(log):
     entry = edit("It was right. Do it again.", "It was luck. Do it smaller.").get(name)
     assert entry.reflection == "It was luck. Do it smaller."
     assert entry.edited == ("reflection",)
-    assert entry.additions[-1].data == {"model": "template"}
+    assert entry.additions[-1].data == {"model": "template", "edited": True}
 
 
 def test_an_edited_decision_is_read_and_told(log):
@@ -172,3 +173,73 @@ def test_the_line_of_an_entry_is_told(log):
     _, line = journal.where(other).rsplit(":", 1)
     assert lines[int(line) - 1].startswith("[2026-01-05 | AAPL")
     assert journal.where("000000000000") == ""
+
+
+STAMPS = {"outcome": KNOWN + timedelta(hours=1), "lesson": KNOWN + timedelta(hours=2)}
+TYPED = {
+    "a remark": ("Do it again.\n", "Do it again.\n\nNOTE:\nMine.\n"),
+    "figures": ("| +6.0% | +4.5% | 5d |", "| +6.0% | -4.5% | 4d |"),
+    "pending": ("| +6.0% | +4.5% | 5d | resolved:2026-01-12]", "| pending]"),
+    "unresolvable": ("| +6.0% | +4.5% | 5d | resolved:2026-01-12]", "| unresolvable | bad data]"),
+    "a second lesson": ("Do it again.\n", "Do it again.\n\nREFLECTION:\nNever again.\n"),
+}
+
+
+@pytest.mark.parametrize("what", TYPED)
+def test_what_is_typed_was_not_there_before_the_last_stamp_above_it(log, what):
+    """Nobody stamped it, but it was typed into a file that held that stamp already."""
+    name, _, edit, _ = log
+    before = MarkdownJournal(log[3]).get(name)
+    after = edit(*TYPED[what]).get(name)
+    last = STAMPS["lesson"]
+    for instant in (KNOWN - timedelta(days=1), KNOWN, last - timedelta(seconds=1)):
+        then, now = before.at(instant), after.at(instant)
+        assert (now.status, now.outcomes, now.reflection, now.note) == (
+            then.status,
+            then.outcomes,
+            then.reflection,
+            then.note,
+        )
+    assert after.at(last).additions == after.additions
+
+
+@pytest.mark.parametrize("what", TYPED)
+def test_it_keeps_its_place_in_time_when_more_is_added(log, what):
+    name, _, edit, path = log
+    edit(*TYPED[what]).add([(name, outcome(KNOWN + timedelta(days=30), horizon=20))])
+    entry = MarkdownJournal(path).get(name)
+    then = entry.at(STAMPS["lesson"])
+    in_ledger = what != "a remark"  # which stands in the text alone, below whatever was stamped
+    assert len(then.additions) == 2 + in_ledger
+    assert len(entry.additions) == 4
+    assert len(entry.at(STAMPS["lesson"] - timedelta(seconds=1)).additions) == 2
+
+
+def test_a_lesson_that_was_typed_over_is_known_from_the_last_stamp_of_all(log):
+    """Its own stamp is that of the text which it replaced."""
+    name, _, edit, path = log
+    forgotten = KNOWN + timedelta(days=9)
+    MarkdownJournal(path).add([(name, forgetting(at=forgotten))])
+    journal = edit("It was right. Do it again.", "It was luck. Do it smaller.")
+    entry = journal.get(name)
+    early = entry.at(forgotten - timedelta(seconds=1))
+    assert (early.status, early.reflection) == (Status.SETTLED, "")
+    assert entry.at(forgotten).reflection == "It was luck. Do it smaller."
+    (passage,) = [p for p in journal.passages().passages if p.id == name]
+    assert (passage.lesson, passage.since) == ("It was luck. Do it smaller.", forgotten)
+    assert passage == passage_of(entry)
+
+
+def test_without_any_stamp_what_is_typed_is_as_old_as_the_outcome_above_it(tmp_path):
+    path = tmp_path / "memory.md"
+    path.write_text(
+        "[2026-01-05 | NVDA | Buy | +6.0% | +4.5% | 5d]\n"
+        '<!-- tradmem: {"v":1,"id":"1f0c7e9a42b5"} -->\n\nDECISION:\nBuy.\n\n'
+        "REFLECTION:\nRight.\n\nNOTE:\nMine.\n\n<!-- ENTRY_END -->\n",
+        encoding="utf-8",
+    )
+    (entry,) = MarkdownJournal(path).entries()
+    then = entry.at(entry.outcome.known_at)
+    assert (then.reflection, then.note) == ("Right.", "Mine.")
+    before = entry.at(entry.outcome.known_at - timedelta(seconds=1))
+    assert (before.status, before.note) == (Status.PENDING, "")

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tradmem.lessons.entities import names_in, tags_of, tickers_in
 from tradmem.lessons.names import COMPANIES
-from tradmem.model import TICKER
+from tradmem.tickers import TICKER
 
 LOG = ("NVDA", "AMD", "0700.HK", "BRK.B", "BTC-USD", "A", "IT", "AAPL", "7203.T", "2330.TW", "ACME")
 

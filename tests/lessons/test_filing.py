@@ -155,3 +155,16 @@ def test_a_ticker_that_always_teaches_the_same_is_shown_once_and_not_searched_fo
     seen = memory.recall("NVDA")
     assert len(seen.ids) == 1
     assert "said of 40 decisions" in seen.text
+
+
+def test_a_lesson_never_names_one_that_became_known_later(journal):
+    """The later decision was settled and taught first; a read as of then would tell of it."""
+    (later,) = settle(journal, 1, start=20)
+    reflect(journal, "TICKER rose 4.5% after it cut costs. Buy such cuts.")
+    (earlier,) = settle(journal, 1)
+    reflect(journal, "TICKER rose 12% after it cut costs. Buy such cuts.")
+    assert journal.get(later).known_at > journal.get(earlier).known_at
+    assert "same_as" not in data_of(journal, earlier)
+    (nearly,) = settle(journal, 1, start=1)
+    reflect(journal, "TICKER rose 12% after it had cut costs. Buy such cuts.")
+    assert data_of(journal, nearly)["similar"] == [earlier]

@@ -1,5 +1,7 @@
 """The checks on a lesson: each refuses what it is for, and lets sound prose through."""
 
+from time import process_time
+
 import pytest
 from hypothesis import given as drawn
 from hypothesis import strategies as st
@@ -392,3 +394,15 @@ def test_all_faults_are_named_at_once():
 )
 def test_a_lesson_is_stored_as_one_paragraph(text, stored):
     assert tidy(text) == stored
+
+
+@pytest.mark.parametrize("piece", ["123 ", "12,345 ", "1'234'", "12.5% ", "1-2-"])
+def test_thousands_of_numbers_are_read_in_no_time(piece):
+    """Twice as many take twice as long, not four times."""
+
+    def seconds(times):
+        start = process_time()
+        figures(piece * times)
+        return process_time() - start
+
+    assert seconds(8000) < 20 * seconds(1000) + 0.05

@@ -19,7 +19,7 @@ from tradmem.lessons.openai import OpenAIReflector
 from tradmem.lessons.reflect import Fault, FaultKind, Lesson, Reflector, lesson_hash
 from tradmem.lessons.run import SILENT
 from tradmem.model import Rating
-from tradmem.model_settings import VARIABLES
+from tradmem.variables import VARIABLES
 
 KEY = "sk-secret-of-the-tests"
 KINDS = {

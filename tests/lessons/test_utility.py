@@ -163,7 +163,7 @@ def test_nothing_at_all_is_no_error():
     assert (found.horizon, found.tags, found.overall.finding) == (0, (), Finding.TOO_LITTLE)
 
 
-@pytest.mark.parametrize("rate", [0, 1, -0.1, float("nan"), True])
+@pytest.mark.parametrize("rate", [0, 1, -0.1, float("nan"), True, "0.1", None])
 def test_a_rate_that_cannot_be_is_refused(rate):
     with pytest.raises(UsageError, match="false discovery"):
         lesson_utility([], false_discovery=rate)

@@ -242,6 +242,8 @@ def test_a_file_is_read_again_when_it_changes(tmp_path: Path) -> None:
     ("name", "text", "message"),
     [
         ("a.csv", "Date,Open,High,Low,Close\n2026-01-05,1,2,1,2\n", "no ticker; add a column"),
+        ("a.csv", "Date,Close\n2026-01-05,1\n", "name that column after the ticker"),
+        ("a.csv", "Date,Adj Close,Volume\n2026-01-05,1,2\n", "no ticker; add a column"),
         ("a.csv", "Date,NVDA\n05.01.2026,1\n", "'05.01.2026' is no date"),
         ("a.csv", "", "No columns"),
         ("a.csv", "ticker,close\n", "rows with date, ticker and close"),
@@ -271,3 +273,17 @@ def test_a_file_that_is_not_there_is_refused_at_once(tmp_path: Path) -> None:
     broken.write_bytes(gzip.compress(WIDE.encode())[:20])
     with pytest.raises(UsageError, match="cannot read prices from"):
         FilePrices(broken).fetch({"NVDA": ALL})
+
+
+def test_a_date_with_two_closes_is_said_and_one_that_is_only_repeated_is_not(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(
+        "date,NVDA,SPY\n2026-01-05,1,4\n2026-01-05,2,4\n2026-01-06,,4\n2026-01-06,3,4\n"
+    )
+    assert FilePrices(path).notices == (
+        f"{path} has several closes of NVDA on 2026-01-05; the last one counts",
+    )
+    path.write_text("date,ticker,close\n2026-01-05,A,1\n2026-01-05,B,2\n2026-01-05,A,1\n")
+    assert FilePrices(path).notices == ()

@@ -15,7 +15,7 @@ from tradmem.market.symbols import (
     unknown_market,
     yahoo_symbol,
 )
-from tradmem.model import AssetClass, check_ticker
+from tradmem.tickers import AssetClass, check_ticker
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,21 @@ def test_a_table_is_a_library_on_its_log(tmp_path):
     assert "Guidance was raised." in (tmp_path / "us-tech.md").read_text()
 
 
+def test_the_settings_file_declares_them_and_its_folder_is_where_their_paths_start(
+    tmp_path, monkeypatch
+):
+    (tmp_path / "tradmem.toml").write_text(
+        "budget = 1234\n[libraries.us-tech]\n"
+        + "\n".join(f'{key} = "{value}"' for key, value in TABLE.items())
+    )
+    below = tmp_path / "below"
+    below.mkdir()
+    monkeypatch.chdir(below)
+    library = library_of(open_libraries(), "us-tech")
+    assert library.place == str(tmp_path / "us-tech.md")
+    assert library.memory.settings.budget == 1234
+
+
 @pytest.mark.parametrize(
     ("change", "told"),
     [

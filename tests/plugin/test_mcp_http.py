@@ -23,7 +23,7 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def tokens(folder):
     """Two callers of one tenant, one of another."""
-    (folder / "libraries.toml").write_text(LIBRARIES)
+    (folder / "tradmem.toml").write_text(LIBRARIES)
     return {
         "acme": make_token(folder, "desk-1", "acme", "us-tech", "macro"),
         "reader": make_token(folder, "desk-2", "acme", "us-tech", access="read"),
@@ -34,7 +34,7 @@ def tokens(folder):
 @pytest.fixture(scope="module")
 def server(folder, tokens):
     Memory.open(folder / "umbrella" / "private.md").note(SECRET, ticker="PFE")
-    with HttpServer(folder, "--libraries", "libraries.toml", "--tokens", "tokens.toml") as found:
+    with HttpServer(folder, "--tokens", "tokens.toml") as found:
         yield found
 
 
@@ -186,6 +186,22 @@ def test_without_a_valid_token_nobody_is_served(server, tokens, folder, header):
     assert "memory" not in found.text
 
 
+@pytest.mark.parametrize("method", ["GET", "DELETE", "PUT", "OPTIONS"])
+def test_nobody_can_hold_a_stream_open(server, tokens, method):
+    headers = {"Authorization": f"Bearer {tokens['acme']}", "Accept": "text/event-stream"}
+    found = httpx2.request(method, server.url, headers=headers, timeout=10)
+    assert (found.status_code, found.headers["Allow"]) == (405, "POST")
+
+
+def test_what_one_caller_was_shown_is_not_what_another_decided_on(server, tokens, folder):
+    ask(server, tokens["acme"], "add_memory_us_tech", {"content": "Opens a fab.", "ticker": "TSM"})
+    ask(server, tokens["reader"], "recall", {"ticker": "TSM"})
+    decision = {"ticker": "TSM", "decision": "**Rating**: Buy"}
+    ask(server, tokens["acme"], "record_decision_us_tech", decision)
+    (entry,) = Memory.open(folder / "acme" / "us-tech.md").entries("TSM", status="pending")
+    assert (entry.agent, entry.recalled) == ("desk-1", ())
+
+
 def test_a_request_beyond_the_limit_is_refused(server, tokens):
     headers = {"Authorization": f"Bearer {tokens['acme']}"}
     found = httpx2.post(server.url, content=b"x" * 1_000_001, headers=headers)
@@ -193,14 +209,14 @@ def test_a_request_beyond_the_limit_is_refused(server, tokens):
 
 
 def test_a_revoked_token_is_out_at_once_and_a_broken_file_lets_nobody_in(tmp_path):
-    (tmp_path / "libraries.toml").write_text(LIBRARIES)
+    (tmp_path / "tradmem.toml").write_text(LIBRARIES)
     first = make_token(tmp_path, "a", "acme", "macro")
     file = tmp_path / "tokens.toml"
     alone = file.read_text()
     second = make_token(tmp_path, "b", "acme", "macro")
     assert file.stat().st_mode & 0o077 == 0
     assert first not in file.read_text()
-    options = ("--libraries", "libraries.toml", "--tokens", "tokens.toml")
+    options = ("--tokens", "tokens.toml")
     with HttpServer(tmp_path, *options) as server:
         headers = {"Accept": "application/json, text/event-stream"}
         body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}

@@ -92,8 +92,8 @@ def test_resources_are_the_log_and_its_entries(tmp_path):
 
 
 def test_declared_libraries_have_tools_of_their_own_and_read_only_ones_add_nothing(tmp_path):
-    (tmp_path / "libraries.toml").write_text(LIBRARIES)
-    options = ["--libraries", "libraries.toml", "--library", "us-tech", "--library", "macro"]
+    (tmp_path / "tradmem.toml").write_text(LIBRARIES)
+    options = ["--library", "us-tech", "--library", "macro"]
 
     async def talk(*more):
         async with stdio(tmp_path, *options, *more) as client:
@@ -131,9 +131,7 @@ def test_every_call_is_noted_and_no_text_of_it(tmp_path):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--libraries", "none.toml"], "cannot read the libraries none.toml"),
-        (["--libraries", "libraries.toml", "--library", "us-teck"], "the nearest is us-tech"),
-        (["--library", "us-tech"], "there is no library 'us-tech'"),
+        (["--library", "us-teck"], "the nearest is us-tech"),
         (["--agent", "a|b"], "is no name of a caller"),
         (["--tokens", "tokens.toml"], "--tokens is for --http"),
         (["--http", "8765"], "is no HOST:PORT"),
@@ -144,7 +142,7 @@ def test_every_call_is_noted_and_no_text_of_it(tmp_path):
     ],
 )
 def test_a_server_that_cannot_serve_says_why_in_one_line_and_ends(tmp_path, options, told):
-    (tmp_path / "libraries.toml").write_text(LIBRARIES)
+    (tmp_path / "tradmem.toml").write_text(LIBRARIES)
     done = subprocess.run(
         [*COMMAND, *options],
         cwd=tmp_path,

@@ -16,7 +16,7 @@ from tradmem.journal.postgres.migrating import upgrade
 
 NAMED = "TRADMEM_TEST_POSTGRES"  # the URL of another server, whose role may create databases
 PARTITIONS = 4
-_HASTE = ("fsync", "synchronous_commit", "full_page_writes")
+_HASTE = ("fsync", "full_page_writes")  # a restart of the server loses nothing all the same
 
 
 class TestServer:
@@ -54,11 +54,15 @@ class TestServer:
             self.owned = pgserver.get_server(data, cleanup_mode="stop")
         self.url = self.owned.get_uri()
         if self.hasty:
-            with psycopg.connect(self.url, autocommit=True) as connection:
-                for name in _HASTE:
-                    connection.execute(f"ALTER SYSTEM SET {name} = off")
-                connection.execute("ALTER SYSTEM SET max_connections = 200")
-                connection.execute("SELECT pg_reload_conf()")
+            self.psql(
+                *(f"ALTER SYSTEM SET {name} = off" for name in _HASTE), "SELECT pg_reload_conf()"
+            )
+
+    def psql(self, *statements):
+        """Run some statements as the owner, each by itself."""
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            for statement in statements:
+                connection.execute(statement)
 
     def new_log(self, *, partitions=PARTITIONS):
         """The URL of a log of its own, made and empty."""

@@ -138,3 +138,21 @@ def test_archiving_hides_nothing(world):
     assert world.run("db", "rebuild").stdout == "2 entries folded anew\n"
     assert (world.run("recall", "NVDA").stdout, world.run("stats").stdout) == before
     assert [entry.id for entry in world.memory.entries()] == ids
+
+
+def test_a_daily_run_does_nothing_twice_and_keeps_its_record_on_this_machine(world):
+    words = ("run", "NVDA", "AAPL", "--prices", world.prices)
+    first = world.run(*words)
+    assert first.exit_code == 0, first.output
+    again = world.run(*words)
+    assert again.exit_code == 0, again.output
+    assert "nothing to do: NVDA, AAPL decided already" in again.stdout
+    world.now = SETTLED
+    later = world.run(*words)
+    assert "2 decided, 2 resolved" in later.stdout
+    assert len(world.memory.entries()) == 4
+    record = world.folder / "logs" / "memory.md.runs.jsonl"
+    assert [json.loads(line)["event"] for line in record.read_text().splitlines()].count(
+        "ended"
+    ) == 3
+    assert "Last runs" in world.run("status").stdout

@@ -109,9 +109,7 @@ def test_the_generic_plan_that_is_kept_prunes_when_it_runs(filled):
     with filled._server.connect() as connection:
         connection.execute(
             b"PREPARE counts (text, timestamptz) AS "
-            + filled._ask(queries.COUNTS)
-            .replace(b"%(ticker)s", b"$1")
-            .replace(b"%(as_of)s", b"$2")
+            + filled._ask(queries.COUNTS).replace(b"%(ticker)s", b"$1").replace(b"%(as_of)s", b"$2")
         )
         rows = connection.execute(
             "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) "

@@ -1,6 +1,7 @@
-"""A page as a strict reader sees it: its elements and texts, by the parser of the standard library."""
+"""A page as a reader sees it: its elements and texts, by the standard library's parser."""
 
 import json
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from typing import Any
 
@@ -55,4 +56,14 @@ class Page(HTMLParser):
 
     def rows(self, title: str) -> list[dict[str, Any]]:
         """All rows of data that a chart holds."""
-        return [row for rows in self.chart(title)["spec"]["datasets"].values() for row in rows]
+        return list(_values(self.chart(title)["spec"]))
+
+
+def _values(spec: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(spec, dict):
+        yield from spec.get("data", {}).get("values", ())
+        for part in spec.values():
+            yield from _values(part)
+    elif isinstance(spec, list):
+        for part in spec:
+            yield from _values(part)

@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import json
-import os
 import re
 import statistics
 import sys
@@ -222,7 +221,7 @@ def test_a_page_that_cannot_be_written_leaves_the_old_one(told, tmp_path):
     (tmp_path / "folder").mkdir()
     with pytest.raises(TradmemError, match="cannot write"):
         write_report(told[0], tmp_path / "folder")
-    assert os.listdir(tmp_path) == ["folder"]
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
 
 
 def test_the_same_log_makes_the_same_page(told):

@@ -14,10 +14,10 @@ LONG = "Donaudampfschifffahrt" * 60
 HOSTILE = {
     "script": "</script><script>window.hacked = 'script'</script>",
     "comment": "<!-- <script> -->\n<!--<script><!-- ]]> --!> </textarea></title></style>",
-    "image": "<img src=x onerror=\"window.hacked = 'image'\"><svg onload=\"window.hacked = 'svg'\">",
-    "link": "[click](javascript:window.hacked='link') <a href=\"javascript:window.hacked='a'\">x</a>",
+    "image": '<img src=x onerror="window.hacked = \'image\'"><svg onload="window.hacked = 1">',
+    "link": "[go](javascript:window.hacked='link') <a href=\"javascript:window.hacked='a'\">x</a>",
     "separators": "one\u2028two\u2029three\u0085four\x0bfive \u0000 \ufeff end",
-    "right to left": "\u202eevil gnp.exe\u202c \u05e9\u05dc\u05d5\u05dd \u0645\u0631\u062d\u0628\u0627",
+    "right to left": "\u202eevil gnp.exe\u202c \u05e9\u05dc\u05d5\u05dd \u0645\u0631\u062d",
     "long": LONG,
     "template": "$data ${title} {{constructor.constructor('window.hacked=1')()}} %s {0} $$",
     "entity": "&lt;b&gt; &amp;quot; &#x3c;script&#x3e; \\u003cscript\\u003e \" ' `",

@@ -11,7 +11,7 @@ from tradmem.journal.markdown import MarkdownJournal
 from tradmem.lessons.exchanges import exchanges_beside
 from tradmem.lessons.openai import OpenAIReflector
 from tradmem.running import RunLog, RunOptions, RunState, run_once
-from tradmem.running.graphs import own_graph
+from tradmem.running.driving import own_graph
 
 NAMES = ["NVDA", "AMD", "MU"]
 CLOSES = random_closes([*NAMES, "SPY"], 330)

@@ -51,7 +51,7 @@ class Deciding:
 
 
 def run(world, names=NAMES, policy=None, *, options=QUICK, **more):
-    from tradmem.running.graphs import own_graph
+    from tradmem.running.driving import own_graph
 
     graph = own_graph(world.memory, policy or Deciding())
     return run_once(world.memory, names, graph=graph, options=options, **more)
@@ -207,6 +207,16 @@ def test_a_fault_that_goes_on_is_given_up_after_the_retries(world):
     assert run(world, ["NVDA"], policy, options=RunOptions(retries=0)).tickers[0].tries == 1
 
 
+def test_in_an_outage_the_later_tickers_are_not_tried_again(world):
+    def fail(ticker, turn):
+        raise ModelError(FaultKind.UNREACHABLE, "nobody there")
+
+    policy, names = Deciding(fail), [f"T{n}" for n in range(9)]
+    options = RunOptions(pause=0.001, concurrency=1, retries=1)
+    assert fates(run(world, names, policy, options=options)) == ["failed"] * 9
+    assert [policy.asked[name] for name in names] == [2] * 5 + [1] * 4
+
+
 def test_prices_that_come_back_are_looked_at_anew(world):
     """A try after a fault of the prices must not find the fault in what was looked at before."""
     turns = []
@@ -247,13 +257,24 @@ def test_a_decision_that_could_not_be_stored_at_once_is_not_paid_for_again(world
     assert report.tickers[0].tries == 3
 
 
-@pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt()])
+class _DumbError(Exception):
+    def __str__(self):
+        raise ValueError("no words")
+
+
+@pytest.mark.parametrize(
+    "error", [SystemExit(3), KeyboardInterrupt(), _DumbError(), ValueError("x" * 9999)]
+)
 def test_a_graph_cannot_end_the_run(world, error):
     def fail(ticker, turn):
         if ticker == "AMD":
             raise error
 
-    assert fates(run(world, policy=Deciding(fail))).count("decided") == len(NAMES) - 1
+    report = run(world, policy=Deciding(fail))
+    assert fates(report).count("decided") == len(NAMES) - 1
+    (failure,) = report.failures()
+    assert type(error).__name__ in failure.why
+    assert len(failure.why) < 600
 
 
 def test_a_reflector_that_breaks_stops_no_decision(world):
@@ -401,6 +422,8 @@ def test_a_stop_while_resolving_keeps_what_was_written(world):
     assert report.state is RunState.INTERRUPTED
     found = Counter(entry.status for entry in world.memory.entries())
     assert found == {Status.RESOLVED: 2, Status.SETTLED: len(NAMES) - 2}
+    told = runs(world)[-1].data["resolved"]
+    assert (len(told["settled"]), len(told["reflected"])) == (len(NAMES), 2)
 
 
 def test_a_stop_during_a_pause_does_not_wait_for_its_end(world):
@@ -419,14 +442,37 @@ def test_a_stop_during_a_pause_does_not_wait_for_its_end(world):
 # Graphs of others
 
 
-def test_a_graph_whose_agent_is_not_known_is_known_by_the_record_of_runs(world):
+def test_a_graph_is_known_by_the_name_under_which_its_node_records(world):
     policy = Deciding()
     graph = build_graph(world.memory, policy, agent="house")
     assert fates(run_once(world.memory, NAMES, graph=graph)) == ["decided"] * len(NAMES)
+    RunLog(world.journal.path).path.unlink()
     assert fates(run_once(world.memory, NAMES, graph=graph)) == ["decided before"] * len(NAMES)
     assert set(policy.asked.values()) == {1}
-    other = Graph("other", build_graph(world.memory, policy, agent="other"))
+    other = build_graph(world.memory, policy, agent="other")
     assert fates(run_once(world.memory, ["NVDA"], graph=other)) == ["decided"]
+
+
+def test_a_graph_that_tells_no_name_is_known_by_the_record_of_runs(world):
+    from langchain_core.runnables import RunnableLambda
+
+    asked = []
+
+    def decide(given):
+        asked.append(given["ticker"])
+        day, name = given["date"], given["ticker"]
+        text = f"**Rating**: Buy\n\nThe {len(asked)}th call."
+        world.memory.record(name, day, text, agent="somebody")
+        return {}
+
+    graph = Graph("theirs", RunnableLambda(decide))
+    assert graph.agent is None
+    world.memory.record("AMD", DAYS[START], "**Rating**: Sell", agent="a person")
+    report = run_once(world.memory, NAMES, graph=graph)
+    assert fates(report) == ["decided"] * len(NAMES)
+    assert [item.entry.agent for item in report.tickers] == ["somebody"] * len(NAMES)
+    assert fates(run_once(world.memory, NAMES, graph=graph)) == ["decided before"] * len(NAMES)
+    assert len(asked) == len(NAMES)
 
 
 def test_what_is_no_graph_is_refused(world):
@@ -453,6 +499,18 @@ def test_a_graph_that_asks_a_person_fails_in_one_line(world):
     report = run_once(world.memory, ["NVDA"], graph=graph.compile(InMemorySaver()))
     (failure,) = report.failures()
     assert "stopped to ask a person (Buy or sell?)" in failure.why
+
+
+@pytest.mark.parametrize(
+    "state", [None, 7, {"notices": 7}, {"entry_id": {"x": 1}, "notices": {"a": 1}}, {"rating": [1]}]
+)
+def test_whatever_a_graph_ends_in_is_told_in_words(world, state):
+    from langchain_core.runnables import RunnableLambda
+
+    report = run_once(world.memory, ["NVDA"], graph=RunnableLambda(lambda _: state))
+    assert fates(report) == (["not stored"] if isinstance(state, dict) else ["failed"])
+    for failure in report.failures():
+        assert "it has to end in a state" in failure.why
 
 
 def test_nodes_are_told_as_they_begin(world):

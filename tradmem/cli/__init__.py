@@ -1,6 +1,10 @@
 """The command line: one module per family of commands, loaded when one of them runs."""
 
+import gc
+
 from tradmem.cli.group import Group, Lazy
+
+_PATIENT = 50_000  # new objects; loading a command makes many of them and no garbage
 
 _DAILY, _LOOK, _GOVERN, _TRY = "Every day", "Look and check", "Keep in order", "Try it"
 _MOVE = "In and out"
@@ -9,6 +13,7 @@ _SERVE = "Serve others"
 # Each with the first sentence of its own help, so that `--help` loads none of them.
 COMMANDS = {
     "demo": Lazy("demo", "Replay a year of real prices through the agent.", _TRY),
+    "replay": Lazy("replay", "Decide through time as an agent would have.", _TRY),
     "run": Lazy("run", "Let the agent decide on tickers.", _DAILY),
     "record": Lazy("record", "Store a decision.", _DAILY),
     "resolve": Lazy("resolve", "Settle what has come due, and write the lessons.", _DAILY),
@@ -35,6 +40,9 @@ COMMANDS = {
     "undo": Lazy("govern", "Take back the latest act on an entry.", _GOVERN),
     "consolidate": Lazy("govern", "Let one note stand for lessons that say the same.", _GOVERN),
     "mcp": Lazy("mcp", "Serve memories to language models over MCP.", _SERVE),
+    "mirror": Lazy(
+        "mirror", "Keep a markdown copy of a log up to date, for people and git.", _GOVERN
+    ),
     "db": Lazy("db", "Look after a log in PostgreSQL.", _GOVERN),
 }
 
@@ -48,4 +56,5 @@ cli = Group(
 
 def main() -> None:
     """The console script ``tradmem``; ends the process."""
+    gc.set_threshold(_PATIENT)
     cli.main()

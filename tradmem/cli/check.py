@@ -1,6 +1,6 @@
 """``check``: what is wrong in a log, as lines that an editor can jump to."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from difflib import unified_diff
 
 import click
@@ -11,8 +11,12 @@ from tradmem.cli.opening import is_there, open_file
 from tradmem.cli.output import safe, say, write, write_json
 from tradmem.cli.words import called, counted
 from tradmem.errors import UsageError
+from tradmem.journal.block import read_block
+from tradmem.journal.format import parse
 from tradmem.journal.markdown import MarkdownJournal
-from tradmem.model import Entry, Problem
+from tradmem.journal.tagline import UNRATED
+from tradmem.model import Entry, Problem, Rating
+from tradmem.settings_file import nearest
 
 
 @click.command()
@@ -41,6 +45,7 @@ def check(*, fix: bool, dry_run: bool, log: str, as_json: bool) -> int:
     problems = journal.problems()
     entries = journal.entries()
     notes = [notice(journal, entry) for entry in entries if entry.edited]
+    notes += unread_ratings(journal)
     if as_json:
         found = [("problem", problem) for problem in problems] + [("note", n) for n in notes]
         write_json(
@@ -69,6 +74,21 @@ def _show_changes(changes: Mapping[str, tuple[bytes, bytes]]) -> None:
             write(safe(line))
     if not changes:
         say("there is nothing that can be mended without a choice")
+
+
+def unread_ratings(journal: MarkdownJournal) -> Iterator[Problem]:
+    """Where a tag has a rating that is none of the five, and so reads as unrated."""
+    for path in (journal.path, *journal.archives()):
+        if not path.exists():
+            continue
+        for block in parse(path.read_bytes(), str(path)).blocks:
+            if block.entry is None or block.entry.rating or block.entry.recorded.is_note:
+                continue
+            text = read_block(block.raw).rating_text
+            if text.lower() != UNRATED.lower():
+                near = nearest(text, [*Rating, UNRATED])
+                said = f"the rating {text!r} is none, and reads as {UNRATED}; the nearest is {near}"
+                yield Problem(path=str(path), line=block.line, message=said)
 
 
 def notice(journal: MarkdownJournal, entry: Entry) -> Problem:

@@ -8,9 +8,11 @@ from typing import Any, TypeVar
 import click
 
 from tradmem.cli import options
+from tradmem.cli.completing import tickers
 from tradmem.errors import UsageError
 from tradmem.journal.tagline import UNRATED
-from tradmem.model import MARKET, Entry, Rating, Status, Verdict, check_ticker
+from tradmem.model import Entry, Rating, Status, Verdict
+from tradmem.tickers import MARKET, check_ticker
 
 Test = Callable[[Entry], bool]
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -21,7 +23,14 @@ def _choice(values: Sequence[str]) -> click.Choice[str]:
 
 
 _OPTIONS = (
-    click.option("--ticker", "-t", multiple=True, metavar="TICKER", help="Only these tickers."),
+    click.option(
+        "--ticker",
+        "-t",
+        multiple=True,
+        metavar="TICKER",
+        shell_complete=tickers,
+        help="Only these tickers.",
+    ),
     click.option("--status", "-s", multiple=True, type=_choice([*Status]), help="Only these."),
     click.option("--rating", "-r", multiple=True, type=_choice([*Rating, UNRATED])),
     click.option("--verdict", "-v", multiple=True, type=_choice([*Verdict])),
@@ -62,9 +71,9 @@ def conditions(
         UsageError: a filter can match nothing.
     """
     found: list[Test] = []
-    tickers = {name if name == MARKET else check_ticker(name) for name in ticker}
-    if tickers:
-        found.append(lambda entry: entry.ticker in tickers)
+    names = {name if name == MARKET else check_ticker(name) for name in ticker}
+    if names:
+        found.append(lambda entry: entry.ticker in names)
     if status:
         found.append(lambda entry: entry.status in status)
     if rating:

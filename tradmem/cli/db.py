@@ -66,7 +66,10 @@ def upgrade(*, partitions: int, roles: tuple[str, ...], log: str) -> None:
 @options.log
 @options.as_json
 def status(*, log: str, as_json: bool) -> None:
-    """Say how large the log is, and what its work queue holds."""
+    """Say how large the log is, and what its work queue holds.
+
+    Numbers from 100,000 on are the server's estimates.
+    """
     with _journal(log) as journal:
         found = journal.measure(now())
         if as_json:
@@ -76,7 +79,7 @@ def status(*, log: str, as_json: bool) -> None:
         entries = counted(found["entries"], "entry", "entries")
         additions = counted(found["additions"], "addition")
         write(f"{journal.name}, version {found['version']}, {found['partitions']} partitions")
-        write(f"{entries}, {additions} (estimated), {found['bytes'] / 1e6:.1f} MB")
+        write(f"{entries}, {additions}, {found['bytes'] / 1e6:.1f} MB")
         due = f"{found['due']} due, {found['claimed']} claimed"
         oldest = found["oldest_due"] if found["due"] else None
         since = f"; the oldest since {minute(oldest)}" if oldest else ""

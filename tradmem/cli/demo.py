@@ -1,5 +1,6 @@
 """``demo``: a year of real prices through the agent, and what it shows."""
 
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -66,6 +67,8 @@ def story(result: "DemoResult", room: int) -> Iterator[str]:
     last = result.last
     yield from _heading(f"What the last decision was told ({last.ticker}, {last.date})")
     yield from paragraphs(result.seen.strip(), room)
+    yield ""
+    yield from paragraphs(_account(result), room)
     yield from _heading("What to type next")
     size = max(len(command) for command, _ in _next(result))
     for command, what in _next(result):
@@ -136,6 +139,30 @@ def _caution(result: "DemoResult") -> str:
     )
 
 
+def _account(result: "DemoResult") -> str:
+    """Why the recall shows what it shows."""
+    from tradmem.demo.run import BUDGET
+    from tradmem.settings import Settings
+
+    last = result.last
+    own = sum(f" {last.ticker} " in f" {line} " for line in _heads(result.seen))
+    others = len(last.recalled) - own
+    at = last.recorded.recalled_as_of or last.recorded.known_at
+    return (
+        f"Why these: the {own} newest decisions on {last.ticker}, and the newest lesson on each of "
+        f"{others} other companies, of those whose outcome was known on {at:%Y-%m-%d} at "
+        f"{at:%H:%M} UTC; a later one was still open then. Older decisions are shown without their "
+        f"texts, for the demo's recalls keep within {BUDGET:,} characters (the command below has "
+        f"{Settings().budget:,}). The line above each lesson tells what stands in the first line "
+        "of its entry; the track record counts all that was known by then."
+    )
+
+
+def _heads(seen: str) -> list[str]:
+    """The first line of each memory in a recalled text."""
+    return [line for line in seen.splitlines() if re.match(r"[0-9]{4}-[0-9]{2}-[0-9]{2} ", line)]
+
+
 def _block(text: str, room: int) -> Iterator[str]:
     """A block of the log; the ledger's long lines are cut, the text is wrapped."""
     for line in text.split("\n"):
@@ -158,6 +185,8 @@ def _next(result: "DemoResult") -> list[tuple[str, str]]:
         (f"tradmem log --log {log}", "all decisions"),
         (f"tradmem show {result.example.id} --log {log}", "this one"),
         (f"tradmem recall {last.ticker} --as-of {last.date} --log {log}", "what it was told"),
+        (f"tradmem recall {last.ticker} --as-of {last.date} --explain --log {log}", "and why that"),
+        (f"tradmem audit --log {log}", "no look-ahead"),
         (f"tradmem status --log {log}", "what is pending"),
     ]
 

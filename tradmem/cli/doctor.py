@@ -89,14 +89,15 @@ def _prices(log: str, name: str) -> Iterator[Finding]:
 
     try:
         source = open_memory(log, prices=name).prices
+        source = getattr(source, "source", source)  # what is kept would say nothing of the network
+        owned = getattr(source, "tickers", ())
     except TradmemError as error:
         yield Finding(about="Prices", good=False, said=str(error))
         return
-    source = getattr(source, "source", source)  # what is kept would say nothing of the network
     today = now().date()
     span = Span(today - timedelta(days=_DAYS), today)
     symbols: tuple[str, ...] = SYMBOLS
-    if owned := getattr(source, "tickers", ()):  # a file knows its own, of any time
+    if owned:  # a file knows its own, of any time
         symbols, span = tuple(owned[: len(SYMBOLS)]), Span(date.min, today)
     for symbol in symbols:
         start = time.perf_counter()

@@ -16,11 +16,12 @@ from tradmem.clock import as_instant
 from tradmem.errors import UsageError
 from tradmem.exchange.flat import lost
 from tradmem.exchange.reading import Format, format_of
-from tradmem.exchange.taking import recorded_at
+from tradmem.exchange.taking import recorded
 from tradmem.exchange.writing import as_csv, as_jsonl, write_file, write_pages
 from tradmem.model import Entry
+from tradmem.opening import is_database
 
-_FORMATS = [str(kind) for kind in Format if kind is not Format.LOG]
+_FORMATS = [str(kind) for kind in Format]
 
 
 @click.command()
@@ -45,11 +46,14 @@ def export(
 
     To .jsonl or .parquet whole, so that `tradmem import` can bring them back; to .csv as flat
     rows with the primary outcome; to a folder as one page of markdown per ticker, with front
-    matter and links. - is standard output, with --format csv or jsonl.
+    matter and links; to .md as a log and its archive. - is standard output, with --format csv
+    or jsonl.
     """
     to_stdout = destination == "-"
     if to_stdout and kind not in (Format.CSV, Format.JSONL):
         raise UsageError("standard output takes --format csv or jsonl; name one of them")
+    if is_database(destination):
+        raise UsageError("a database takes entries by `tradmem import FILE --log URL`")
     path = Path(destination)
     found = Format(kind) if kind else _format(destination, path)
     entries = _entries(log, as_of, filters)
@@ -73,17 +77,13 @@ def export(
 def _format(destination: str, path: Path) -> Format:
     if destination.endswith(("/", "\\")) or path.is_dir():
         return Format.PAGES
-    found = format_of(path)
-    if found is Format.LOG:
-        raise UsageError("pages go to a folder; name one, such as pages/")
-    return found
+    return format_of(path)
 
 
 def _entries(log: str, as_of: str | None, filters: dict[str, Any]) -> list[Entry]:
     """Those that are wanted, each once, in the order in which they were recorded."""
     journal = open_journal(log)
-    found = list({entry.id: entry for entry in reversed(journal.entries())}.values())[::-1]
-    found.sort(key=recorded_at)  # so that an import writes them as they stand here
+    found = list({entry.id: entry for entry in recorded(journal)}.values())
     instant = as_instant(as_of, now())
     found = [entry.by(now()) for entry in found]
     if as_of is not None:

@@ -8,10 +8,11 @@ from tradmem.cli import options
 from tradmem.cli.layout import paragraphs
 from tradmem.cli.opening import open_memory
 from tradmem.cli.output import say, width, write, write_json
-from tradmem.cli.words import called, counted, done_line, minute
+from tradmem.cli.words import called, counted, done_line, minute, took
 from tradmem.clock import parse_instant
 from tradmem.governance import Consolidation, why_hidden
 from tradmem.lessons.consolidate import LEAST
+from tradmem.lessons.reflect import NO_USAGE
 from tradmem.model import Act, Entry
 from tradmem.rows import as_json as json_of
 
@@ -135,6 +136,7 @@ def undo(
     help="Lessons that a note needs to be worth its place.",
 )
 @click.option("--reason", default="told by one note", show_default=True, metavar="TEXT")
+@options.reflector
 @options.actor
 @options.dry_run
 @options.log
@@ -145,6 +147,7 @@ def consolidate(
     tag: str,
     least: int,
     reason: str,
+    reflector: str,
     actor: str,
     dry_run: bool,
     log: str,
@@ -153,10 +156,11 @@ def consolidate(
     """Let one note stand for lessons that say the same.
 
     Gathers the lessons of a ticker that say the same, then those that share a tag. Each
-    note is worded from the facts, quotes the lessons and links them; recall shows it in their
-    place from now on. `tradmem undo` on the note takes it back.
+    note tells the facts and links the lessons; a model words what they have in common where
+    one is set, else the note quotes them. Recall shows it in their place from now on.
+    `tradmem undo` on the note takes it back. A dry run asks no model.
     """
-    done = open_memory(log).consolidate(
+    done = open_memory(log, reflector=reflector).consolidate(
         ticker=ticker, tag=tag, least=least, reason=reason, actor=actor, dry_run=dry_run
     )
     if as_json:
@@ -165,6 +169,12 @@ def consolidate(
         say(f"nothing to consolidate in {log}: no {least} lessons on a ticker belong together")
     else:
         _print_notes(done, dry_run=dry_run)
+    for item in done:
+        if item.fault:
+            say(f"the template worded {item.note.id}, for the model could not: {item.fault}")
+    usage = sum((item.usage for item in done), NO_USAGE)
+    if usage.calls:
+        say(f"the model took {took(usage)}")
 
 
 def _print_notes(done: Iterable[Consolidation], *, dry_run: bool) -> None:

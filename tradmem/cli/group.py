@@ -5,12 +5,15 @@ import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from keyword import iskeyword
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import click
 
 from tradmem.cli.output import fit_streams, say
 from tradmem.errors import LogBusy, TradmemError, UsageError
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 DONE, FAILED, MISUSED, BUSY = 0, 1, 2, 3
 _INTERRUPTED, _PIPE_CLOSED = 130, 141  # 128 and the signal's number, as shells count
@@ -76,6 +79,17 @@ class Group(click.Group):
             rows = [(name, c.help) for name, c in self.lazy.items() if c.section == section]
             with formatter.section(section):
                 formatter.write_dl(rows, col_max=12)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        """What may follow, without loading any command."""
+        from click.shell_completion import CompletionItem
+
+        names = [
+            CompletionItem(name, help=command.help)
+            for name, command in self.lazy.items()
+            if name.startswith(incomplete)
+        ]
+        return names + click.Command.shell_complete(self, ctx, incomplete)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; a reader who has seen enough of its output is no failure."""

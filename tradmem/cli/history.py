@@ -22,16 +22,17 @@ _COLUMNS = (
 
 @click.command()
 @click.argument("entry_id", metavar="ID")
+@options.as_of
 @options.log
 @options.as_json
-def history(*, entry_id: str, log: str, as_json: bool) -> None:
+def history(*, entry_id: str, as_of: str | None, log: str, as_json: bool) -> None:
     """Print everything that ever happened to an entry.
 
     In order, each with its instant and who did it: what was added to it, which decisions
     saw it, and what replaced it. KNOWN is the instant from which on it counts, where that is
     another one. ID may be the beginning of one.
     """
-    events = open_memory(log).history(entry_id)
+    events = open_memory(log).history(entry_id, as_of)
     if as_json:
         write_json(_object(event) for event in events)
         return

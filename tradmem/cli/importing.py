@@ -58,10 +58,10 @@ def import_(
     """Take entries in from files or another log.
 
     From what `tradmem export` wrote (.jsonl, .parquet, .csv, a folder of pages), from a log of
-    this program or of TradingAgents (.md), and from a table of past decisions with columns such
-    as date, ticker, rating and text. Entries keep their ids; what stands already is left as it
-    is, so that a second time adds nothing. Past decisions are flagged imported, and statistics
-    show them apart.
+    this program or of TradingAgents (.md, or the URL of a database), and from a table of past
+    decisions with columns such as date, ticker, rating and text. Entries keep their ids; what
+    stands already is left as it is, so that a second time adds nothing. Past decisions are
+    flagged imported, and statistics show them apart.
 
     Exit status 1 if something could not be taken.
     """
@@ -78,7 +78,7 @@ def import_(
     for path in paths:
         if is_same(log, Path(path)):
             raise UsageError(f"{path} is the log itself; name another file")
-        items = list(reader.read(Path(path), Format(kind) if kind else None))
+        items = list(reader.read(path, Format(kind) if kind else None))
         found += _taken(journal, items, dry_run=dry_run)
     if as_json:
         write_json(asdict(item) for item in found)

@@ -1,7 +1,8 @@
 """``log``: list entries, the newest first, and where they are."""
 
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,7 +14,11 @@ from tradmem.cli.paging import edit as open_editor
 from tradmem.cli.paging import write_paged
 from tradmem.clock import as_instant
 from tradmem.errors import UsageError
+from tradmem.journal.markdown import MarkdownJournal
 from tradmem.model import Entry
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 _SHOWN = 20  # lines that a screen holds beside what was typed
 
@@ -22,9 +27,18 @@ class _Log(click.Group):
     """A group whose first word may be left out: it lists."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if ctx.resilient_parsing and not args:
+            return super().parse_args(ctx, args)
         if not args or args[0] not in self.commands:
             args = ["list", *args]
         return super().parse_args(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        """What may follow: a command, or an option of the one that may be left out."""
+        listing = self.commands["list"]
+        below = click.Context(listing, parent=ctx, info_name="list", resilient_parsing=True)
+        found = super().shell_complete(ctx, incomplete) + listing.shell_complete(below, incomplete)
+        return list({item.value: item for item in found}.values())
 
 
 @click.group(cls=_Log)
@@ -96,18 +110,47 @@ def path(*, log: str) -> None:
 def edit(context: click.Context, *, log: str) -> Any:
     """Open the log in the editor, and check it afterwards.
 
-    The editor is what VISUAL or EDITOR names. What you change by hand counts; a decision
-    that is recorded meanwhile is lost if your editor writes an older copy over it, so
-    close it soon.
+    The editor is what VISUAL or EDITOR names; it gets a copy, and what you change in it
+    counts. Whatever others record or resolve meanwhile is joined with it, so nothing is lost
+    however long it takes.
     """
     from tradmem.cli.check import check
 
+    journal = open_file(log, "can be opened in an editor")
     if not is_there(log):
         raise UsageError(
             f"there is no log at {log} yet; `tradmem record` or `tradmem run` starts one"
         )
-    open_editor(open_file(log, "opens in an editor").path)
+    _edit(journal)
     return context.invoke(check, fix=False, dry_run=False, log=log, as_json=False)
+
+
+def _edit(journal: MarkdownJournal) -> None:
+    """Let a person change a copy of the log, and join it with what the log is by then."""
+    from tempfile import TemporaryDirectory
+
+    from tradmem.exchange.merge import merge
+
+    before = journal.path.read_bytes()
+    with TemporaryDirectory(prefix="tradmem-") as folder:
+        copy = Path(folder) / journal.path.name
+        copy.write_bytes(before)
+        open_editor(copy)
+        after = copy.read_bytes()
+    if after == before:
+        return
+    conflicts: list[str] = []
+
+    def change(now: bytes) -> bytes:
+        if now == before:
+            return after
+        found = merge(after, before, now)
+        conflicts.extend(found.conflicts)
+        return found.data
+
+    journal.revise(change)
+    for conflict in conflicts:
+        say(conflict)
 
 
 def _select(

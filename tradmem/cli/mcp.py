@@ -2,14 +2,16 @@
 
 import logging
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from tradmem.cli import options
-from tradmem.cli.opening import clock, open_memory
+from tradmem.cli.opening import clock, configuration, open_memory
 from tradmem.cli.output import say, write
 from tradmem.errors import UsageError
 
@@ -34,13 +36,7 @@ _SOLE = "memory"  # the library where none is declared
     "names",
     multiple=True,
     metavar="NAME",
-    help="Only this declared library; may be repeated. All by default.",
-)
-@click.option(
-    "--libraries",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="A TOML file that declares them as [libraries.NAME].",
+    help="Only this library of the settings file; may be repeated. All by default.",
 )
 @click.option("--read-only", is_flag=True, help="Nobody may add anything.")
 @click.option("--agent", default="", metavar="NAME", help="Under which name decisions are kept.")
@@ -55,11 +51,13 @@ _SOLE = "memory"  # the library where none is declared
 def mcp(ctx: click.Context, /, **options_: Any) -> None:
     """Serve memories to language models over MCP.
 
-    Without a declared library, the log is the only one. Over HTTP, other machines are served
-    with --tokens alone; how often somebody may call, and TLS, are a proxy's job.
+    Libraries are tables [libraries.NAME] of the settings file; without any, or where --log is
+    given, that log is the only one. Over HTTP, other machines are served with --tokens alone;
+    how often somebody may call, and TLS, are a proxy's job.
     """
     if ctx.invoked_subcommand is None:
-        _serve(**options_)
+        by_hand = ctx.get_parameter_source("log") is ParameterSource.COMMANDLINE
+        _serve(**options_, is_sole=by_hand and not options_["names"])
 
 
 @mcp.command()
@@ -87,11 +85,11 @@ def _serve(
     http: str | None,
     tokens: Path | None,
     names: Sequence[str],
-    libraries: Path | None,
     read_only: bool,
     agent: str,
     calls: Path | None,
     log: str,
+    is_sole: bool,
 ) -> None:
     logging.basicConfig(
         stream=sys.stderr, level=logging.WARNING, format="tradmem: %(levelname)s %(message)s"
@@ -100,8 +98,11 @@ def _serve(
     if tokens is not None and http is None:
         raise UsageError("--tokens is for --http; on standard streams there is one caller")
     from tradmem.plugin.callers import Caller, Tokens
+    from tradmem.plugin.libraries import Access
 
-    found = _libraries(libraries, names, log, read_only=read_only)
+    found = _sole(log) if is_sole else _declared(names) or _sole(log)
+    if read_only:
+        found = {name: replace(lib, access=Access.READ) for name, lib in found.items()}
     noted = _call_log(calls, found.values())
     if tokens is not None:
         from tradmem.plugin.mcp_http import serve_http
@@ -126,40 +127,24 @@ def _need_mcp() -> None:
         raise UsageError("`tradmem mcp` needs the extra mcp: pip install 'tradmem[mcp]'")
 
 
-def _libraries(
-    file: Path | None, names: Sequence[str], log: str, *, read_only: bool
-) -> "dict[str, Library]":
-    """The declared libraries that are wanted; the log alone where none is declared."""
-    from dataclasses import replace
+def _sole(log: str) -> "dict[str, Library]":
+    """The log as the only library."""
+    from tradmem.plugin.libraries import Library
 
-    from tradmem.plugin.libraries import Access, Library, library_of, open_libraries
-
-    tables, folder = _tables(file)
-    declared = open_libraries(tables, folder=folder, clock=clock())
-    if not declared and not names:
-        declared = {_SOLE: Library(name=_SOLE, memory=open_memory(log), log=log)}
-    chosen = {name: library_of(declared, name) for name in names or declared}
-    if read_only:
-        chosen = {name: replace(lib, access=Access.READ) for name, lib in chosen.items()}
-    return chosen
+    return {_SOLE: Library(name=_SOLE, memory=open_memory(log), log=log)}
 
 
-def _tables(file: Path | None) -> tuple[Mapping[str, Any], Path]:
-    if file is None:
-        return {}, Path()
-    import tomllib
+def _declared(names: Sequence[str]) -> "dict[str, Library]":
+    """The libraries of the settings file, or those of them that are wanted."""
+    from tradmem.plugin.libraries import library_of, open_libraries
 
-    try:
-        data = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise UsageError(f"cannot read the libraries {file}: {error}") from error
-    tables = data.get("libraries")
-    if not isinstance(tables, dict) or not tables:
-        raise UsageError(f"{file} declares no library; add a table [libraries.NAME]")
-    return tables, file.parent
+    said = configuration()
+    folder = said.path.parent if said.path else None
+    found = open_libraries(said.libraries, folder=folder, settings=said.settings, clock=clock())
+    return {name: library_of(found, name) for name in names or found}
 
 
-def _call_log(path: Path | None, libraries: "Any") -> "CallLog":
+def _call_log(path: Path | None, libraries: "Iterable[Library]") -> "CallLog":
     from tradmem.plugin.call_log import CallLog
 
     if path is None:

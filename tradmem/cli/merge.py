@@ -1,5 +1,6 @@
 """``merge``: two versions of a log into one, by hand or as a merge driver of git."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -121,15 +122,24 @@ def _attributes(log: Path, root: Path) -> Iterator[str]:
     above = own.rpartition("/")[0]
     folder = f"{above}/" if above else ""
     for pattern, way in (
-        (own, "tradmem"),
-        (f"{folder}archive/{log.stem}-*.md", "tradmem"),
-        (f"{own}.*.jsonl", "union"),
+        (_literal(own), "tradmem"),
+        (f"{_literal(folder)}archive/{_literal(log.name.removesuffix('.md'))}-*.md", "tradmem"),
+        (f"{_literal(own)}.*.jsonl", "union"),
     ):
-        yield f"/{_quoted(pattern)} merge={way}"
+        yield f"{_quoted('/' + pattern)} merge={way}"
+
+
+def _literal(name: str) -> str:
+    """A path as a pattern that means it alone."""
+    return re.sub(r"([*?\[\]\\])", r"\\\1", name)
 
 
 def _quoted(pattern: str) -> str:
-    return pattern.replace(" ", "?")  # a pattern ends at a blank
+    """A pattern with blanks in quotes, since it would end at one."""
+    if not re.search(r'[\s"]', pattern):
+        return pattern
+    escaped = pattern.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 def _git(git: str, folder: Path, *words: str) -> str:

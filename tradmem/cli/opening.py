@@ -11,17 +11,18 @@ import click
 from tradmem import opening
 from tradmem.cli.output import say
 from tradmem.clock import Clock, system_clock, utc
-from tradmem.configuration import NO_BENCHMARK, Configuration, load
 from tradmem.errors import PriceError, PriceFault, UsageError
 from tradmem.journal.base import Journal
 from tradmem.journal.markdown import MarkdownJournal
-from tradmem.settings import DEFAULT_LOG
+from tradmem.settings_file import DEFAULT_HORIZONS, DEFAULT_LOG, is_silent
 
 if TYPE_CHECKING:
+    from tradmem.configuration import Configuration
     from tradmem.lessons.exchanges import Exchanges
     from tradmem.lessons.reflect import Reflector
     from tradmem.market.prices import Bars, PriceSource, Span
     from tradmem.memory import Memory
+    from tradmem.settings import Settings
 
 _NO_BENCHMARK = "none"
 _DEMO = "demo"
@@ -39,12 +40,14 @@ def now() -> datetime:
     return utc(clock()())
 
 
-def configuration() -> Configuration:
+def configuration() -> "Configuration":
     """What the settings file and the environment say; read once in a run.
 
     Raises:
         UsageError: they say something that cannot be.
     """
+    from tradmem.configuration import load
+
     meta = click.get_current_context().find_root().meta
     found: Configuration = meta.setdefault(_CONFIGURATION, None) or load()
     meta[_CONFIGURATION] = found
@@ -52,8 +55,11 @@ def configuration() -> Configuration:
 
 
 def open_journal(log: str) -> Journal:
-    """The journal in a log, to read."""
-    return opening.open_journal(log or DEFAULT_LOG, configuration().settings)
+    """The journal in a log."""
+    name = log or DEFAULT_LOG
+    if not opening.is_database(name) and is_silent():
+        return MarkdownJournal(name, horizons=DEFAULT_HORIZONS)
+    return opening.open_journal(name, configuration().settings)
 
 
 def open_file(log: str, what: str) -> MarkdownJournal:
@@ -96,22 +102,25 @@ def open_memory(
     """
     from tradmem.memory import Memory
 
-    if prices.lower() == _DEMO and not benchmark:
-        from tradmem.demo import BENCHMARK
-
-        benchmark = BENCHMARK
-    settings = configuration().settings
-    if benchmark:
-        settings = replace(settings, benchmark=_benchmark(benchmark))
     return Memory.open(
         log or DEFAULT_LOG,
         prices=open_prices(prices),
         reflector=open_reflector(
             reflector, log or DEFAULT_LOG, max_cost=max_cost, retry_stuck=retry_stuck
         ),
-        settings=settings,
+        settings=settings_for(prices, benchmark),
         clock=clock(),
     )
+
+
+def settings_for(prices: str, benchmark: str | None) -> "Settings":
+    """The settings, with the benchmark that an option names, or that the demo's prices have."""
+    if prices.lower() == _DEMO and not benchmark:
+        from tradmem.demo import BENCHMARK
+
+        benchmark = BENCHMARK
+    settings = configuration().settings
+    return replace(settings, benchmark=_benchmark(benchmark)) if benchmark else settings
 
 
 def open_prices(name: str) -> "PriceSource | None":
@@ -181,6 +190,7 @@ class Closed:
     def __init__(self, source: "PriceSource", name: str) -> None:
         self._source = source
         self._name = name
+        self._told: set[str] = set()
 
     @property
     def tickers(self) -> tuple[str, ...]:
@@ -189,6 +199,10 @@ class Closed:
 
     def fetch(self, spans: "Mapping[str, Span]") -> "dict[str, Bars | PriceError]":
         """See :class:`tradmem.market.prices.PriceSource`."""
+        for notice in getattr(self._source, "notices", ()):
+            if notice not in self._told:
+                self._told.add(notice)
+                say(notice)
         return {
             ticker: PriceError(PriceFault.NOT_HELD, ticker, self._name)
             if isinstance(found, PriceError) and found.kind is PriceFault.UNKNOWN_SYMBOL
@@ -199,8 +213,10 @@ class Closed:
 
 def _benchmark(name: str) -> str | Mapping[str, str | None]:
     if name.lower() == _NO_BENCHMARK:
+        from tradmem.configuration import NO_BENCHMARK
+
         return NO_BENCHMARK
-    from tradmem.model import check_ticker
+    from tradmem.tickers import check_ticker
 
     return check_ticker(name)
 

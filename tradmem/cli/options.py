@@ -9,8 +9,9 @@ from typing import Any
 import click
 
 from tradmem.clock import parse_date
+from tradmem.errors import TradmemError
 from tradmem.opening import is_database
-from tradmem.settings import DEFAULT_LOG
+from tradmem.settings_file import DEFAULT_LOG, is_silent
 
 
 class Amount(click.FloatRange):
@@ -33,7 +34,14 @@ def _set(key: str) -> Callable[[], str]:
     def look() -> str:
         from tradmem.cli.opening import configuration
 
-        return str(getattr(configuration(), key))
+        if key == "log" and is_silent():  # or else half of the settings would be loaded for it
+            return DEFAULT_LOG
+        try:
+            return str(getattr(configuration(), key))
+        except TradmemError:
+            if click.get_current_context().resilient_parsing:  # the Tab key wants no errors
+                return ""
+            raise
 
     return look
 

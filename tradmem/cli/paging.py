@@ -1,9 +1,6 @@
 """Pages of a terminal, and the editor of the person in front of it."""
 
 import os
-import shlex
-import shutil
-import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -21,14 +18,25 @@ def write_paged(lines: Iterable[str], *, wanted: bool = True) -> None:
     ``PAGER`` names the pager, ``less`` by default; empty or ``cat`` means none.
     """
     found = list(lines)
-    command = _pager() if wanted and sys.stdout.isatty() else []
-    if not command or len(found) < shutil.get_terminal_size().lines:
+    if not (wanted and sys.stdout.isatty() and _paged(found)):
         for line in found:
             write(line)
-        return
+
+
+def _paged(lines: list[str]) -> bool:
+    """Show lines by the page; false if they fit the screen, or there is no pager."""
+    import shlex
+    import shutil
+    import subprocess
+
     import click
 
-    text = "".join(f"{line}\n" for line in found)
+    name = os.environ.get("PAGER", _PAGER).strip()
+    command = shlex.split(name) if name and name != "cat" else []
+    fits = len(lines) < shutil.get_terminal_size().lines
+    if fits or not command or not shutil.which(command[0]):
+        return False
+    text = "".join(f"{line}\n" for line in lines)
     text = text if colours(sys.stdout) else click.unstyle(text)
     given = {"LESS": "FRX", "LESSCHARSET": "utf-8"} | os.environ  # FRX: quit if short, colours
     try:
@@ -37,12 +45,7 @@ def write_paged(lines: Iterable[str], *, wanted: bool = True) -> None:
         )
     except (OSError, KeyboardInterrupt):
         sys.stdout.flush()
-
-
-def _pager() -> list[str]:
-    name = os.environ.get("PAGER", _PAGER).strip()
-    words = shlex.split(name) if name and name != "cat" else []
-    return words if words and shutil.which(words[0]) else []
+    return True
 
 
 def edit(path: Path) -> None:
@@ -51,6 +54,10 @@ def edit(path: Path) -> None:
     Raises:
         UsageError: there is no editor, or it failed.
     """
+    import shlex
+    import shutil
+    import subprocess
+
     named = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     command = shlex.split(named) if named else [n for n in _EDITORS if shutil.which(n)][:1]
     if not command:

@@ -92,14 +92,16 @@ def _lines(explained: tuple[Weighed, ...], room: int) -> Iterator[str]:
             yield from _account(item, room)
     if len(others) > _NEAR:
         more = counted(len(others) - _NEAR, "memory", "memories")
-        yield dim(f"and {more} with lower scores; --json tells of them all")
+        rank = "with lower scores" if others[0].parts else "behind these"
+        yield dim(f"and {more} {rank}; --json tells of them all")
 
 
 def _account(item: Weighed, room: int) -> Iterator[str]:
     entry = item.entry
     head = f"{entry.date} {entry.ticker} {called(entry)}"
     state = "" if entry.recorded.is_note else result(entry)
-    yield _INDENT + styled([head, state, dim(entry.id)]) + f"  {one_line(item.reason)}"
+    known = f"known {entry.known_on}, " if entry.known_on else ""
+    yield _INDENT + styled([head, state, dim(entry.id)]) + f"  {known}{one_line(item.reason)}"
     if not item.parts:
         return
     rows = [

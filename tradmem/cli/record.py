@@ -12,8 +12,9 @@ from tradmem.cli.words import done_line
 from tradmem.errors import UnknownEntry, UsageError
 from tradmem.journal.base import Stored
 from tradmem.memory import Memory
-from tradmem.model import Entry, Rating, check_ticker
+from tradmem.model import Entry, Rating
 from tradmem.rows import as_json as json_of
+from tradmem.tickers import check_ticker
 
 _file = click.option(
     "--file", "-f", metavar="FILE", help="Take the text from a file; - is standard input."

@@ -4,23 +4,27 @@ import os
 import signal
 import sys
 import traceback
+from collections.abc import Sequence
+from contextlib import redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from tradmem.cli import options
 from tradmem.cli.group import BUSY, DEBUG, DONE, FAILED
-from tradmem.cli.opening import now, open_memory
+from tradmem.cli.opening import configuration, now, open_memory
 from tradmem.cli.output import say
-from tradmem.cli.run_watch import watching
-from tradmem.errors import LogError, UsageError
-from tradmem.running.record import RunState
+from tradmem.cli.run_watch import tell, watching
+from tradmem.errors import LogBusy, LogError, UsageError
+from tradmem.opening import is_database
+from tradmem.running.record import RunLog, RunState
 from tradmem.running.watchlist import read_watchlist, tickers_of
+from tradmem.settings_file import DEFAULT_LOG
 
 if TYPE_CHECKING:
     from tradmem.memory import Memory
-    from tradmem.running.graphs import Graph
+    from tradmem.running.driving import Graph
     from tradmem.running.report import RunReport
 
 _DEMO = "demo"
@@ -109,17 +113,14 @@ def run(
     Exit status: 0 done, or nothing to do; 1 something failed, and what; 2 wrong use; 3
     another run is under way; 130 or 143 if it was told to stop.
     """
-    names = tickers_of(tickers, read_watchlist(watchlist) if watchlist else ())
-    if not names:
-        raise UsageError("name tickers to decide on, or a file of them with --watchlist")
+    names = _watchlist(tickers, watchlist)
     memory = open_memory(
         log, prices=prices, benchmark=benchmark, reflector=reflector, max_cost=max_cost
     )
     if prices.lower() == _DEMO and not date:
         _check_demo()
-    from tradmem.running.once import run_once
     from tradmem.running.report import RunOptions
-    from tradmem.running.stopping import Stop, on_signals
+    from tradmem.running.stopping import Stop
 
     os.environ["TRADMEM_LOG"] = log
     asked = RunOptions(
@@ -129,18 +130,52 @@ def run(
         wait=0.0 if no_wait else wait,
         max_cost=max_cost,
     )
-    stop = Stop()
-    with memory.handed_out(), on_signals(stop):
-        driven = _graph(graph, quiet=quiet or as_json)
-        with watching(as_json=as_json, quiet=quiet, one=len(names) == 1) as watch:
-            report = run_once(
-                memory, names, date=date, graph=driven, options=asked, watch=watch, stop=stop
-            )
+    runs, stop = RunLog(DEFAULT_LOG if is_database(log) else log), Stop()
+    with watching(as_json=as_json, quiet=quiet) as watch:
+        more = {"date": date, "options": asked, "watch": watch, "stop": stop, "runs": runs}
+        report = _driven(memory, names, graph, quiet=quiet or as_json, **more)
+    if report is None:
+        return _as_shells_count(stop.why)
+    tell(report, as_json=as_json, quiet=quiet, one=len(names) == 1)
     _trace(report)
     status = _status(report)
     if report.left:
         _leave(memory, status)
     return status
+
+
+def _driven(
+    memory: "Memory", names: Sequence[str], graph: str | None, *, quiet: bool, **more: Any
+) -> "RunReport | None":
+    """The run itself; None if it was told to stop while another one was waited for."""
+    from tradmem.running.once import run_once
+    from tradmem.running.stopping import on_signals
+
+    # What a graph prints is neither digest nor event.
+    with redirect_stdout(sys.stderr), memory.handed_out(), on_signals(more["stop"]) as stop:
+        driven = _graph(graph, quiet=quiet)
+        try:
+            return run_once(memory, names, graph=driven, **more)
+        except LogBusy:
+            if stop.is_asked:
+                return None
+            raise
+
+
+def _watchlist(tickers: tuple[str, ...], file: str | None) -> tuple[str, ...]:
+    """The tickers that are named and those in a file; without either, the settings'.
+
+    Raises:
+        UsageError: nobody names any.
+    """
+    names = tickers_of(tickers, read_watchlist(file) if file else ())
+    names = names or tickers_of(configuration().watchlist)
+    if not names:
+        raise UsageError(
+            "name tickers to decide on, a file of them with --watchlist, or a watchlist in "
+            "the settings"
+        )
+    return names
 
 
 def _check_demo() -> None:
@@ -182,11 +217,15 @@ def _trace(report: "RunReport") -> None:
 
 def _status(report: "RunReport") -> int:
     if report.state is RunState.INTERRUPTED:
-        number = getattr(signal, report.stopped, signal.SIGINT)
-        return 128 + int(number)  # as shells count
+        return _as_shells_count(report.stopped)
     if report.state is RunState.FAILED:
         return BUSY if report.is_busy else FAILED
     return DONE
+
+
+def _as_shells_count(name: str) -> int:
+    """The exit status of who was ended by a signal."""
+    return 128 + int(getattr(signal, name, signal.SIGINT))
 
 
 def _leave(memory: "Memory", status: int) -> None:

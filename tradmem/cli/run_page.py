@@ -23,6 +23,9 @@ _COLUMNS = (
 _RESOLVED = {"reflected": ("lesson", "lessons"), "not_due": ("not due", "not due")}
 
 
+_FEW = 10  # decisions from before, beyond which a count is enough
+
+
 def digest(report: RunReport, room: int, *, in_full: bool) -> Iterator[str]:
     """The lines of the digest.
 
@@ -32,7 +35,9 @@ def digest(report: RunReport, room: int, *, in_full: bool) -> Iterator[str]:
         in_full: whether the texts of the decisions are wanted too.
     """
     yield bold(headline(report))
-    done = report.of(Fate.DECIDED, Fate.UNSTORED, Fate.STANDING)
+    done = report.of(Fate.DECIDED, Fate.UNSTORED)
+    before = report.of(Fate.STANDING)
+    done += before if len(before) <= _FEW else ()
     if done:
         yield from ("", bold("Decided"), *_decided(done, room))
     for item in done if in_full else ():
@@ -60,7 +65,8 @@ def digest(report: RunReport, room: int, *, in_full: bool) -> Iterator[str]:
 def headline(report: RunReport) -> str:
     """The whole run on one line."""
     if report.state is RunState.NOTHING:
-        return f"{minute(report.ended)}: nothing to do: {_why_nothing(report)}"
+        pending = f"; {len(report.pending)} pending" if report.pending else ""
+        return f"{minute(report.ended)}: nothing to do: {_why_nothing(report)}{pending}"
     counts = Counter(item.fate for item in report.tickers)
     parts = [f"{counts[fate]} {fate}" for fate in Fate if counts[fate]]
     if report.tickers and set(counts) <= {Fate.STANDING, Fate.CLOSED}:

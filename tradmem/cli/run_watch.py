@@ -5,37 +5,51 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TextIO
 
-from tradmem.cli.group import describe
+from tradmem.cli.group import DEBUG
 from tradmem.cli.output import say, width, write
 from tradmem.cli.run_page import digest, item_line
 from tradmem.cli.words import counted
+from tradmem.errors import TradmemError
 from tradmem.running.plan import Fate
 from tradmem.running.record import RunState
-from tradmem.running.report import Event, EventKind, RunReport, TickerRun, Watch
+from tradmem.running.report import Event, EventKind, RunReport, TickerRun, Watch, line_of
 from tradmem.running.telling import event_json
 
 
 @contextmanager
-def watching(*, as_json: bool, quiet: bool, one: bool) -> Iterator[Watch]:
+def watching(*, as_json: bool, quiet: bool) -> Iterator[Watch]:
     """What is called with each event of a run.
 
     Args:
         as_json: events on stdout, one a line.
-        quiet: only what went wrong, on stderr.
-        one: whether there is one ticker, whose decision is shown in full.
+        quiet: nothing before the end.
     """
     if as_json:
-        yield unbroken(_print_event)
+        out = sys.stdout
+        yield unbroken(lambda event: _print_event(event, out))
     elif quiet:
-        yield unbroken(_only_faults)
+        yield lambda _: None
     elif sys.stderr.isatty() and sys.stdout.isatty():
         from tradmem.cli.run_live import live
 
         with live() as show:
-            yield unbroken(_Lines(one=one, show=show))
+            yield unbroken(_Lines(show=show))
     else:
-        yield unbroken(_Lines(one=one))
+        yield unbroken(_Lines())
+
+
+def tell(report: RunReport, *, as_json: bool, quiet: bool, one: bool) -> None:
+    """What is said when all is done: the digest on stdout, and faults on stderr."""
+    if as_json:
+        return
+    if quiet:
+        _only_faults(report)
+        return
+    _tell_faults(report)
+    for line in digest(report, width(), in_full=one):
+        write(line)
 
 
 def unbroken(watch: Watch) -> Watch:
@@ -50,21 +64,20 @@ def unbroken(watch: Watch) -> Watch:
             watch(event)
         except BrokenPipeError:
             silent = True
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # for the flush at the end
 
     return told
 
 
 class _Lines:
-    """A line for each thing that happens, on stderr, and the digest on stdout.
+    """A line for each thing that happens, on stderr.
 
     Args:
-        one: whether there is one ticker.
         show: what shows the run on a terminal, in place of the lines that it needs no more.
     """
 
-    def __init__(self, *, one: bool, show: Watch | None = None) -> None:
-        self._one, self._show = one, show
+    def __init__(self, show: Watch | None = None) -> None:
+        self._show = show
         self._heard: set[str] = set()
 
     def __call__(self, event: Event) -> None:
@@ -82,7 +95,7 @@ class _Lines:
                 assert event.error
                 again = f"again in {event.pause:g} s"
                 say(f"{event.ticker}: {' '.join(str(event.error).split())}; {again}")
-            case EventKind.RESOLVED if event.resolved and not self._show:
+            case EventKind.RESOLVED if event.resolved and event.resolved.settled:
                 done = event.resolved
                 say(
                     f"resolved {len(done.settled)}, "
@@ -91,11 +104,6 @@ class _Lines:
             case EventKind.TICKER:
                 assert event.item
                 self._item(event.item)
-            case EventKind.ENDED:
-                assert event.report
-                _tell_faults(event.report)
-                for line in digest(event.report, width(), in_full=self._one):
-                    write(line)
 
     def _item(self, item: TickerRun) -> None:
         """One line for a ticker, and what a person should hear of, once."""
@@ -120,27 +128,30 @@ def _tell_notices(item: TickerRun, heard: set[str]) -> None:
 def _tell_faults(report: RunReport) -> None:
     """Say what failed, one line each, for who reads only that."""
     for item in report.of(Fate.FAILED):
-        assert isinstance(item.error, BaseException)
-        shown = describe(item.error) if isinstance(item.error, Exception) else repr(item.error)
-        say(f"{item.ticker}: {shown}")
+        assert item.error
+        say(f"{item.ticker}: {_described(item.error)}")
     for error in (report.resolve_error, report.record_error):
-        if isinstance(error, Exception):
-            say(describe(error))
+        if error:
+            say(_described(error))
 
 
-def _only_faults(event: Event) -> None:
+def _described(error: BaseException) -> str:
+    hint = "" if isinstance(error, TradmemError) else f"; {DEBUG} shows where"
+    return line_of(error) + hint
+
+
+def _only_faults(report: RunReport) -> None:
     """What a person has to hear of, and nothing else."""
-    if event.kind is EventKind.ENDED and event.report:
-        heard: set[str] = set()
-        for item in event.report.tickers:
-            _tell_notices(item, heard)
-        for failure in event.report.failures():
-            say(f"{failure.what}: {failure.why}" + (f" - {failure.todo}" if failure.todo else ""))
-        if event.report.state is RunState.INTERRUPTED:
-            say(f"interrupted: {', '.join(event.report.undone()) or 'nothing'} left to decide")
+    heard: set[str] = set()
+    for item in report.tickers:
+        _tell_notices(item, heard)
+    for failure in report.failures():
+        say(f"{failure.what}: {failure.why}" + (f" - {failure.todo}" if failure.todo else ""))
+    if report.state is RunState.INTERRUPTED:
+        say(f"interrupted: {', '.join(report.undone()) or 'nothing'} left to decide")
 
 
-def _print_event(event: Event) -> None:
+def _print_event(event: Event, out: TextIO) -> None:
     """One JSON object on a line of its own, at once; ASCII, so that any pipe takes it."""
-    sys.stdout.write(json.dumps(event_json(event), allow_nan=False) + "\n")
-    sys.stdout.flush()
+    out.write(json.dumps(event_json(event), allow_nan=False) + "\n")
+    out.flush()

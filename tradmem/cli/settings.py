@@ -11,10 +11,11 @@ import click
 from tradmem.cli import options
 from tradmem.cli.layout import Cell, Column, Style, table
 from tradmem.cli.opening import configuration
-from tradmem.cli.output import say, width, write, write_json
+from tradmem.cli.output import say, width, without_password, write, write_json
 from tradmem.configuration import Configuration
-from tradmem.model_settings import KEYS, NO_KEY, SECTION
+from tradmem.model_settings import NO_KEY
 from tradmem.settings import default_cache, default_vectors
+from tradmem.variables import KEYS, SECTION
 
 _COLUMNS = (Column("SETTING"), Column("FROM"), Column("VALUE"))
 _UNSET: Mapping[str, Callable[[], Any]] = {
@@ -24,8 +25,6 @@ _UNSET: Mapping[str, Callable[[], Any]] = {
 }
 _HIDDEN = "set, not shown"
 _SECRET = re.compile(r"key|token|secret|passw", re.IGNORECASE)
-# The password of an address: what stands before its @, and in its query.
-_PASSWORD = re.compile(r"(?<=://)([^/@:]*):[^/@]*(?=@)|(?<=[?&]password=)[^&]*")
 
 
 class Told(NamedTuple):
@@ -123,7 +122,7 @@ def _masked(key: str, value: Any) -> Any:
         return value
     if _SECRET.search(key):
         return _HIDDEN
-    return _PASSWORD.sub(lambda hit: f"{hit[1]}:***" if hit[1] is not None else "***", value)
+    return without_password(value)
 
 
 def _place(found: Configuration, source: str) -> str:

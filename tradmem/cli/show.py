@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import click
 
-from tradmem.cli import options
+from tradmem.cli import completing, options
 from tradmem.cli.details import facts, history, outcome_lines
 from tradmem.cli.exchange import conversation, known_by
 from tradmem.cli.layout import Cell, one_line, paragraphs
@@ -18,8 +18,9 @@ from tradmem.cli.words import bold, called, counted, dim, result, styled
 from tradmem.clock import as_instant, parse_date
 from tradmem.errors import UnknownEntry, UsageError
 from tradmem.memory import Memory
-from tradmem.model import MARKET, TICKER, Act, Entry, Outcome, check_ticker
+from tradmem.model import Act, Entry, Outcome
 from tradmem.rows import as_json as json_of
+from tradmem.tickers import MARKET, TICKER, check_ticker
 
 _ID = re.compile(r"[0-9a-f]{4,12}\Z")
 
@@ -43,7 +44,9 @@ class Shown(NamedTuple):
 
 
 @click.command()
-@click.argument("words", nargs=-1, metavar="ID | TICKER [DATE] | last")
+@click.argument(
+    "words", nargs=-1, metavar="ID | TICKER [DATE] | last", shell_complete=completing.entries
+)
 @click.option("--exchange", is_flag=True, help="Print what a model was asked and answered.")
 @options.log
 @options.as_of

@@ -12,13 +12,17 @@ from tradmem.cli import options
 from tradmem.cli.group import DONE, FAILED
 from tradmem.cli.listing import due_lines, entry_lines
 from tradmem.cli.opening import exchanges_of, is_there, now, open_journal, open_memory
-from tradmem.cli.output import safe, say, width, write, write_json
+from tradmem.cli.output import safe, say, width, without_password, write, write_json
+from tradmem.cli.status_runs import run_lines, run_object, wanted_by
 from tradmem.cli.words import bold, called, counted, dim, from_now
 from tradmem.clock import format_instant
 from tradmem.journal.markdown import MarkdownJournal
 from tradmem.lessons.exchanges import STUCK_AFTER
 from tradmem.memory import Memory
 from tradmem.model import Entry, Problem, Status, Verdict
+from tradmem.opening import is_database
+from tradmem.running.record import RunLog, RunRecord
+from tradmem.settings_file import DEFAULT_LOG
 
 _PATIENCE = timedelta(days=7)  # in which daily runs settle whatever has closes
 _RECENT = timedelta(days=7)
@@ -34,6 +38,7 @@ class Standing(NamedTuple):
         attempts: how often a model was asked in vain for the lesson of an entry, by its id.
         problems: what is wrong in the files.
         now: when this was asked.
+        runs: the daily runs, the oldest first.
     """
 
     entries: Sequence[Entry]
@@ -41,6 +46,7 @@ class Standing(NamedTuple):
     attempts: Mapping[str, int]
     problems: Sequence[Problem]
     now: datetime
+    runs: Sequence[RunRecord] = ()
 
     @property
     def overdue(self) -> list[tuple[Entry, datetime]]:
@@ -61,6 +67,13 @@ class Standing(NamedTuple):
     def given_up(self) -> list[Entry]:
         """Those that are unresolvable, and that nobody has taken note of by forgetting them."""
         return [e for e in self.entries if e.status is Status.UNRESOLVABLE and not e.hidden]
+
+    @property
+    def suspects(self) -> list[Entry]:
+        """Those that the last run found suspect, and that are pending still."""
+        found = self.runs[-1].data.get("resolved") if self.runs else None
+        names = found.get("suspect") if isinstance(found, dict) else None
+        return [e for e, _ in self.pending if isinstance(names, list) and e.id in names]
 
     @property
     def judged(self) -> list[Entry]:
@@ -86,12 +99,18 @@ class Standing(NamedTuple):
                 f"no use; `tradmem show {entry.id} --exchange` shows them, and "
                 "`tradmem resolve --retry-stuck` asks again"
             )
+        for entry in self.suspects:
+            yield (
+                f"{_name(entry)} is suspect: closes in its window jump, by a split or bad data; "
+                f"mend the data, or take them with `tradmem resolve --accept {entry.id}`"
+            )
         for entry in self.given_up:
             yield (
                 f"{_name(entry)} is unresolvable: {entry.reason}; retry it with "
                 "`tradmem resolve --retry-unresolvable`, or take note of it "
                 f"with `tradmem forget {entry.id} --reason TEXT`"
             )
+        yield from wanted_by(self.runs)
         for problem in self.problems:
             yield str(problem)
 
@@ -126,6 +145,7 @@ def standing_of(memory: Memory, log: str) -> Standing:
         attempts=exchanges_of(log).attempts(),
         problems=memory.journal.problems(),
         now=now(),
+        runs=RunLog(DEFAULT_LOG if is_database(log) else log or DEFAULT_LOG).runs(),
     )
 
 
@@ -151,6 +171,7 @@ def page(log: str, standing: Standing, wanted: Sequence[str]) -> Iterator[str]:
         for entry in standing.without_lesson:
             assert entry.known_at
             yield f"  {_name(entry)}, known {from_now(entry.known_at, standing.now)}"
+    yield from run_lines(standing.runs, room)
     yield ""
     if wanted:
         yield bold("Needs a person")
@@ -193,7 +214,7 @@ def _size(path: Path) -> str:
 def _object(log: str, standing: Standing, wanted: Sequence[str]) -> dict[str, Any]:
     counts = Counter(entry.status for entry in standing.entries)
     return {
-        "log": log,
+        "log": without_password(log),
         "files": [{"path": str(path), "bytes": path.stat().st_size} for path in _files(log)],
         "entries": len(standing.entries),
         "counts": {str(kind): counts[kind] for kind in Status},
@@ -204,7 +225,9 @@ def _object(log: str, standing: Standing, wanted: Sequence[str]) -> dict[str, An
         "without_lesson": [entry.id for entry in standing.without_lesson],
         "judged": [entry.id for entry in standing.judged],
         "stuck": [entry.id for entry in standing.stuck],
+        "suspect": [entry.id for entry in standing.suspects],
         "unresolvable": [entry.id for entry in standing.given_up],
         "problems": [str(problem) for problem in standing.problems],
+        "runs": [run_object(run) for run in standing.runs[-5:]],
         "needs_person": list(wanted),
     }

@@ -16,6 +16,7 @@ from tradmem.resolving import ResolveReport
 from tradmem.rows import as_json as json_of
 
 _SIGNALS = ("SIGINT", "SIGTERM")
+_FINISHING = "stopping after what was begun; once more breaks it off"
 
 
 def work_off(
@@ -40,7 +41,7 @@ def drain(memory: Memory, tickers: Iterable[str] | None, *, reflect: bool, as_js
     """
     failed = False
     found: list[ResolveReport] = []
-    with _stopping() as stop:
+    with stopping(_FINISHING) as stop:
         for report in memory.work(tickers=tickers, reflect=reflect, stop=stop.is_set):
             failed = failed or bool(report.failed)
             if as_json:
@@ -66,7 +67,7 @@ def serve(memory: Memory, tickers: Iterable[str] | None, *, reflect: bool, every
         every: seconds between looks at an empty queue, or at a server that does not answer.
     """
     wanted = None if tickers is None else list(tickers)
-    with _stopping() as stop:
+    with stopping(_FINISHING) as stop:
         while not stop.is_set():
             try:
                 for report in memory.work(tickers=wanted, reflect=reflect, stop=stop.is_set):
@@ -90,15 +91,15 @@ def _tell(memory: Memory, report: ResolveReport) -> None:
 
 
 @contextmanager
-def _stopping() -> Iterator[threading.Event]:
-    """An event that the first signal sets; the second one ends the process as ever."""
+def stopping(said: str) -> Iterator[threading.Event]:
+    """An event that the first signal sets, which is said; the second ends the process as ever."""
     stop = threading.Event()
     before: dict[int, Any] = {}
 
     def ask(number: int, _: FrameType | None) -> None:
         stop.set()
         signal.signal(number, before[number])
-        say("stopping after what was begun; once more breaks it off")
+        say(said)
 
     if threading.current_thread() is threading.main_thread():
         for name in _SIGNALS:

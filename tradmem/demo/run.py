@@ -2,10 +2,9 @@
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, timedelta
-from itertools import groupby
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -18,18 +17,19 @@ from tradmem.journal.format import parse
 from tradmem.journal.markdown import MarkdownJournal
 from tradmem.lessons.hits import Track
 from tradmem.lessons.track import track
-from tradmem.market.calendars import calendar_of
 from tradmem.memory import Memory
 from tradmem.model import Entry, Rating, Status
-from tradmem.policies import by_strength, momentum_policy
+from tradmem.policies import Policy, by_strength, momentum_policy
 from tradmem.settings import Settings
+from tradmem.study.replay import Replay, replay
+from tradmem.study.schedule import DecideAt
 
 DEMO_LOG = "logs/demo.md"
 YEAR = 2022  # the last one in the data, not the best one
 AGENT = "momentum"
 TITLE = "# Demo: a simulated year of decisions. `tradmem demo` writes this file anew each time."
 _KEPT = 150  # resolved entries in the log; few, so that the demo shows an archive too
-_BUDGET = 4000  # characters of a recall; few, so that the demo can show one
+BUDGET = 4000  # characters of a recall; few, so that the demo can show one
 Progress = Callable[[int, int, date], None]
 
 
@@ -95,68 +95,56 @@ def run_demo(
         LogError: it cannot be written.
     """
     started = time.monotonic()
-    journal = start_log(Path(log))
-    replay = _Replay(journal)
-    weeks = _weeks(demo_days(YEAR))
-    for week, day in enumerate(weeks):
-        replay.clock.now = _CALENDAR.close(day) - timedelta(hours=1)
-        for number, ticker in enumerate(TICKERS, 1):
-            replay.decide(ticker)
-            if progress:
-                progress(week * len(TICKERS) + number, len(weeks) * len(TICKERS), day)
-    return replay.result(weeks, time.monotonic() - started)
+    days = demo_days(YEAR)
+    seen = _Seen(start_log(Path(log)))
+    done = replay(
+        momentum_policy,
+        TICKERS,
+        demo_prices(),
+        days[0],
+        days[-1],
+        memory=seen.journal,
+        graph=seen.graph,
+        decide_at=DecideAt.BEFORE_CLOSE,
+        settings=Settings(benchmark=BENCHMARK, budget=BUDGET),
+        agent=AGENT,
+        progress=progress,
+    )
+    return seen.result(done, time.monotonic() - started)
 
 
-_CALENDAR = calendar_of(BENCHMARK)
-_BEFORE = datetime(YEAR, 1, 1, tzinfo=UTC)
-
-
-@dataclass(slots=True)
-class _Clock:
-    """What time it is in the replay."""
-
-    now: datetime = _BEFORE
-
-    def __call__(self) -> datetime:
-        return self.now
-
-
-class _Replay:
-    """The agent on its way through the year, and what of it is to be shown."""
+class _Seen:
+    """What of the year is to be shown, taken down as the graph decides."""
 
     def __init__(self, journal: MarkdownJournal) -> None:
         self.journal = journal
-        self.clock = _Clock()
-        self.memory = Memory(
-            journal,
-            prices=demo_prices(),
-            settings=Settings(benchmark=BENCHMARK, budget=_BUDGET),
-            clock=self.clock,
-        )
-        self._graph = build_graph(self.memory, momentum_policy, agent=AGENT)
         self._state: Mapping[str, Any] = {}
         self._stepped = 0
         self._example, self._before = "", ""
 
-    def decide(self, ticker: str) -> None:
-        """One run of the graph, as it would be on that day."""
-        state = self._state = self._graph.invoke({"ticker": ticker})
+    def graph(self, memory: Memory, decide: Policy) -> "_Watched":
+        """The compiled graph, watched."""
+        return _Watched(build_graph(memory, decide, agent=AGENT), self._look)
+
+    def _look(self, state: Mapping[str, Any]) -> None:
+        """Take a decision down, as it is right after it was recorded."""
+        self._state = state
         is_stepped = state["rating"] != by_strength(Move(*state["brief"]["year"]).strength)
         self._stepped += is_stepped
         if is_stepped and not self._before:
             self._example = state["entry_id"]
             self._before = self._block(self._example)
 
-    def result(self, weeks: Sequence[date], seconds: float) -> DemoResult:
+    def result(self, done: Replay, seconds: float) -> DemoResult:
         """What there is to show, once all is done."""
-        entries = self.memory.entries()
+        entries = done.entries()
         by_id = {entry.id: entry for entry in entries}
         settled = [entry for entry in entries if entry.outcome]
         return DemoResult(
             log=self.journal.path,
             archives=tuple(_beside(self.journal.path, file) for file in self.journal.archives()),
             tickers=TICKERS,
-            weeks=tuple(weeks),
+            weeks=tuple(sorted({entry.date for entry in entries})),
             decided=len(entries),
             settled=len(settled),
             pending=sum(entry.status is Status.PENDING for entry in entries),
@@ -183,6 +171,19 @@ class _Replay:
         return ""
 
 
+class _Watched:
+    """A compiled graph, and who is told of each of its decisions."""
+
+    def __init__(self, compiled: Any, look: Callable[[Mapping[str, Any]], None]) -> None:
+        self._compiled, self._look = compiled, look
+
+    def invoke(self, state: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Decide once."""
+        found: Mapping[str, Any] = self._compiled.invoke(state)
+        self._look(found)
+        return found
+
+
 def _beside(log: Path, archive: Path) -> Path:
     """The archive's path as the user knows it: below the log's folder as it was given."""
     return log.parent / archive.parent.name / archive.name
@@ -194,11 +195,6 @@ def _verdicts(entries: Iterable[Entry]) -> Track:
 
 def _as_buy(entry: Entry) -> Entry:
     return replace(entry, recorded=replace(entry.recorded, rating=Rating.BUY))
-
-
-def _weeks(days: Iterable[date]) -> list[date]:
-    """The first session of each week."""
-    return [next(week) for _, week in groupby(days, lambda day: day.isocalendar()[:2])]
 
 
 def start_log(path: Path) -> MarkdownJournal:

@@ -16,8 +16,16 @@ from tradmem.exchange.whole import Whole, check
 from tradmem.journal.ledger import RESERVED
 from tradmem.journal.tagline import UNRATED
 from tradmem.journal.text import clean
-from tradmem.model import MARKET, Act, Addition, Decision, Entry, Outcome, Rating, check_ticker
+from tradmem.model import (
+    Act,
+    Addition,
+    Decision,
+    Entry,
+    Outcome,
+    Rating,
+)
 from tradmem.rows import harmless
+from tradmem.tickers import MARKET, check_ticker
 
 _OUTCOME = tuple(field.name for field in fields(Outcome) if field.name not in ("flags", "extra"))
 COLUMNS = (
@@ -25,7 +33,7 @@ COLUMNS = (
     *("decided_at", "recorded_at", "decided_horizon", *_OUTCOME, "outcome_flags"),
     *("decision", "reflection", "note", "links", "tags", "reason", "recalled", "recalled_as_of"),
     *("cited", "valid_until", "hidden", "superseded_by", "edited", "archived", "decision_flags"),
-    "extra",
+    *("withheld", "holdout", "extra"),
 )
 # What tells a row that we wrote from one of another program.
 OURS = frozenset({"id", "status", "decision", "decision_flags", "known_at"})
@@ -41,6 +49,7 @@ def row_of(entry: Entry) -> dict[str, Any]:
         "recorded_at": recorded.recorded_at,
         "decided_horizon": recorded.horizon,
         "recalled_as_of": recorded.recalled_as_of,
+        "holdout": recorded.holdout or None,
         "decision_flags": recorded.flags,
         "extra": json.dumps(dict(recorded.extra)) if recorded.extra else None,
         "outcome_flags": outcome.flags if outcome else (),
@@ -96,6 +105,8 @@ def whole_of_row(row: Mapping[str, Any], now: datetime, where: str = "") -> Whol
         cited=read.words("cited"),
         valid_until=read.get("valid_until", _instant) if is_note else None,
         flags=read.words("decision_flags"),
+        withheld=read.words("withheld"),
+        holdout=read.get("holdout", _number) or 0.0,
         extra=read.get("extra", _extra) or {},
     )
     check(recorded)

@@ -54,7 +54,10 @@ def merge(ours: bytes, base: bytes, theirs: bytes) -> Merged:
         LogError: one of them is no UTF-8 text at all.
     """
     newline = _newline(ours or theirs)
-    mine, old, other = (_side(_with(newline, data)) for data in (ours, base, theirs))
+    mine, old, other = (
+        _side(_with(newline, data), name)
+        for data, name in ((ours, "ours"), (base, "the base"), (theirs, "theirs"))
+    )
     work = _Work(newline)
     kept = [found for name in mine.blocks if (found := work.join(name, mine, old, other))]
     new = [
@@ -143,16 +146,16 @@ class _Work:
             self.completed.append(block.entry.id)
 
 
-def _side(data: bytes) -> _Side:
-    log = parse(data)
+def _side(data: bytes, name: str) -> _Side:
+    log = parse(data, name)
     blocks: dict[Hashable, Block] = {}
     for block in log.blocks:
         if not block.raw.strip():
             continue
-        name: Hashable = block.entry.id if block.entry else _bare(block)
-        while name in blocks:  # one that stands twice in a file
-            name = (name, "again")
-        blocks[name] = block
+        key: Hashable = block.entry.id if block.entry else _bare(block)
+        while key in blocks:  # one that stands twice in a file
+            key = (key, "again")
+        blocks[key] = block
     return _Side(blocks, log.tail)
 
 

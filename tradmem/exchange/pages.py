@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from tradmem.errors import UsageError
 from tradmem.exchange.whole import Whole, from_json, to_json, whole_of
 from tradmem.journal.ledger import is_ledger, read_line, write_line
-from tradmem.model import MARKET, Entry, Verdict
+from tradmem.model import Entry, Verdict
 from tradmem.page import entry_page
+from tradmem.tickers import MARKET
 
 MARK = "made_by: tradmem export"
 _FRONT = "---"

@@ -10,8 +10,9 @@ from tradmem.exchange.whole import Whole, check
 from tradmem.journal.tagline import UNRATED
 from tradmem.journal.text import clean
 from tradmem.lessons.attrition import IMPORTED
-from tradmem.model import Decision, Rating, check_ticker, entry_id
+from tradmem.model import Decision, Rating, entry_id
 from tradmem.settings import check_horizon
+from tradmem.tickers import check_ticker
 
 # By what it means, the names under which a column is known; in any case, `_` for blanks.
 NAMES: Mapping[str, tuple[str, ...]] = {
@@ -34,8 +35,11 @@ def columns_of(header: list[str], given: Mapping[str, str]) -> dict[str, str]:
         given: columns by meaning, as a person says.
 
     Raises:
-        UsageError: there is no such column, or none for the date or the ticker.
+        UsageError: there is no such column, none for the date or the ticker, or one twice.
     """
+    twice = [name for name in header if header.count(name) > 1]
+    if twice:
+        raise UsageError(f"it has two columns {twice[0]!r}; rename one of them")
     plain = {name.strip().lower().replace(" ", "_"): name for name in header}
     found: dict[str, str] = {}
     for meaning, names in NAMES.items():

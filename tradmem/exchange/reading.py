@@ -16,7 +16,9 @@ from tradmem.exchange.pages import is_page, read_page
 from tradmem.exchange.past import columns_of, past_decision
 from tradmem.exchange.taking import Fate, Taken, in_order
 from tradmem.exchange.whole import Whole, check_known, from_json
+from tradmem.opening import is_database, open_journal
 from tradmem.rows import as_it_was
+from tradmem.settings import Settings
 
 RECORD = "record"  # where a line of JSON, or a row of Parquet, holds an entry whole
 _WIDEST = 10_000_000  # characters in a field of CSV
@@ -61,16 +63,20 @@ class Reader:
     aliases: Mapping[str, str] = field(default_factory=dict)
     columns: Mapping[str, str] = field(default_factory=dict)
 
-    def read(self, path: Path, kind: Format | None = None) -> Iterator[Whole | Taken]:
+    def read(self, path: str | Path, kind: Format | None = None) -> Iterator[Whole | Taken]:
         """What a file holds, in its order: whole entries, and what of it can be none.
 
         Args:
-            path: a file, or a folder of pages.
+            path: a file, a folder of pages, or the URL of a database.
             kind: what it is; by default its name tells.
 
         Raises:
             UsageError: it is not there, or is nothing of the kind.
         """
+        if is_database(path):
+            yield from (self._known(whole) for whole in _database(str(path)))
+            return
+        path = Path(path)
         kind = kind or format_of(path)
         match kind:
             case Format.JSONL:
@@ -221,6 +227,13 @@ def _object(line: str) -> dict[str, Any]:
     return data
 
 
+def _database(url: str) -> Iterator[Whole]:
+    """The entries of a log in a database."""
+    journal = open_journal(url, Settings())
+    for whole in in_order(journal.entries()):
+        yield whole._replace(where=url.rpartition("@")[2])
+
+
 def _text(path: Path) -> str:
     try:
         return path.read_bytes().decode("utf-8-sig")
@@ -255,7 +268,7 @@ def _log(path: Path) -> Iterator[Whole | Taken]:
         raise UsageError(f"there is no file {path}")
     journal = MarkdownJournal(path)
     try:
-        entries, problems = journal.entries(), journal.problems()
+        entries, problems = list(journal.in_sequence()), journal.problems()
     except LogError as error:
         raise UsageError(str(error)) from error
     if not entries and is_page(text := path.read_text(encoding="utf-8", errors="replace")):

@@ -1,11 +1,12 @@
 """Whole entries into a journal: under their own ids, each once, nothing taken twice."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
+from typing import Protocol, runtime_checkable
 
 from tradmem.clock import last_instant
 from tradmem.errors import ConflictError
@@ -19,6 +20,15 @@ _COUNTED = frozenset({Act.OUTCOME, Act.REFLECTION, Act.UNRESOLVABLE, Act.REOPEN}
 _ATTEMPTED = 500  # additions in one write
 
 
+@runtime_checkable
+class Archiving(Protocol):
+    """A journal in which an entry is archived by a mark; a file archives by itself."""
+
+    def mark_archived(self, ids: Sequence[str]) -> None:
+        """Let some entries be archived."""
+        ...
+
+
 class Fate(StrEnum):
     """What became of an entry that was to be taken."""
 
@@ -27,6 +37,9 @@ class Fate(StrEnum):
     UNCHANGED = "unchanged"
     KEPT_OUT = "kept out"  # another one stands in its place
     REFUSED = "refused"  # it can be none
+
+
+_HERE = (Fate.TAKEN, Fate.COMPLETED, Fate.UNCHANGED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,13 +80,21 @@ def copy(source: Journal, target: Journal, *, dry_run: bool = False) -> list[Tak
         LogError: it could not be stored; what was stored before stays, and another copy
             goes on from there.
     """
-    return take(target, in_order(source.entries()), dry_run=dry_run)
+    return take(target, in_order(recorded(source)), dry_run=dry_run)
+
+
+def recorded(source: Journal) -> Iterable[Entry]:
+    """All entries, in the order in which they were stored as far as the journal knows it."""
+    in_sequence: Callable[[], Iterator[Entry]] | None = getattr(source, "in_sequence", None)
+    if in_sequence is None:
+        return sorted(source.entries(), key=recorded_at)
+    return in_sequence()
 
 
 def in_order(entries: Iterable[Entry]) -> Iterator[Whole]:
     """Whole entries in the order in which they were recorded, a repeated one once."""
     seen: set[str] = set()
-    for entry in sorted(entries, key=recorded_at):
+    for entry in entries:
         if entry.id not in seen:
             seen.add(entry.id)
             yield whole_of(entry)
@@ -107,17 +128,22 @@ def take(target: Journal, wholes: Iterable[Whole], *, dry_run: bool = False) -> 
     """
     found: list[Taken] = []
     wanted: list[tuple[str, Addition]] = []
+    archived: list[str] = []
     new: dict[str, Whole] = {}  # in a dry run, what would stand by now
     with nullcontext() if dry_run else target.resolving():
         for whole in wholes:
             taken, missing = _take(target, whole, new if dry_run else None)
             found.append(taken)
             wanted += [(taken.id, addition) for addition in missing]
+            if whole.archived and taken.fate in _HERE:
+                archived.append(taken.id)
             if len(wanted) >= _ATTEMPTED and not dry_run:
                 target.add(wanted)
                 wanted = []
         if wanted and not dry_run:
             target.add(wanted)
+        if archived and not dry_run and isinstance(target, Archiving):
+            target.mark_archived(archived)
     return found
 
 

@@ -1,17 +1,20 @@
 """A whole entry: what was recorded and all that was added, as JSON values and back, exactly."""
 
+import json
 import re
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from tradmem.clock import parse_date
 from tradmem.errors import UsageError
 from tradmem.journal.ledger import addition_line, identity, read_addition, read_identity
 from tradmem.journal.text import clean
-from tradmem.model import MARKET, Addition, Decision, Entry, Rating, check_ticker
+from tradmem.model import Addition, Decision, Entry, Rating
+from tradmem.tickers import MARKET, check_ticker
 
 _AGENT_LENGTH = 64
+_STRUCTURE = frozenset({"add", "torn"})  # by which a ledger tells its lines apart
 _ID = re.compile(r"[0-9a-f]{12}\Z")
 
 
@@ -22,16 +25,18 @@ class Whole(NamedTuple):
         recorded: what was recorded.
         additions: what was added to it, in order.
         where: a file and line, for people; empty if it comes from a journal.
+        archived: whether it stands in an archive.
     """
 
     recorded: Decision
     additions: tuple[Addition, ...] = ()
     where: str = ""
+    archived: bool = False
 
 
 def whole_of(entry: Entry) -> Whole:
     """What an entry is made of."""
-    return Whole(entry.recorded, entry.additions)
+    return Whole(entry.recorded, entry.additions, archived=entry.archived)
 
 
 def to_json(whole: Whole) -> dict[str, Any]:
@@ -66,10 +71,15 @@ def from_json(data: Any, where: str = "") -> Whole:
             **arguments,
         )
         additions = tuple(_addition(line) for line in data["additions"])
+        json.dumps(data, allow_nan=False)  # what is kept as it came has to fit into a ledger
     except KeyError as error:
         raise UsageError(f"a whole entry has no {error.args[0]}") from error
-    except (AttributeError, TypeError) as error:
+    except UsageError:
+        raise
+    except (AttributeError, TypeError, ValueError, RecursionError) as error:
         raise UsageError(f"it is no whole entry: {error}") from error
+    if found := _STRUCTURE & recorded.extra.keys():
+        raise UsageError(f"its identity holds {min(found)!r}, which is a word of the ledger itself")
     check(recorded)
     return Whole(recorded, additions, where)
 
@@ -124,6 +134,8 @@ def check_known(whole: Whole, now: datetime) -> None:
     Raises:
         UsageError: something is.
     """
+    if whole.recorded.date > (now + timedelta(days=1)).date():  # somewhere it is tomorrow already
+        raise UsageError(f"it is dated {whole.recorded.date}, which is later than the clock")
     instants = {
         "decided": whole.recorded.decided_at,
         "recorded": whole.recorded.recorded_at,

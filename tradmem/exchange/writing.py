@@ -14,6 +14,7 @@ from tradmem.exchange.flat import COLUMNS, as_text, row_of
 from tradmem.exchange.pages import is_page, pages
 from tradmem.exchange.reading import RECORD, Format
 from tradmem.exchange.whole import to_json, whole_of
+from tradmem.journal.format import render
 from tradmem.model import Entry
 from tradmem.rows import as_json
 
@@ -23,7 +24,7 @@ _DATES = frozenset(
 )
 _INSTANTS = frozenset({"decided_at", "recorded_at", "known_at", "recalled_as_of", "valid_until"})
 _LISTS = frozenset(
-    {"links", "tags", "recalled", "cited", "edited", "decision_flags", "outcome_flags"}
+    {"links", "tags", "recalled", "cited", "withheld", "edited", "decision_flags", "outcome_flags"}
 )
 _FLAGS = frozenset({"hidden", "archived"})
 _TEXTS = frozenset(
@@ -41,6 +42,11 @@ def as_jsonl(entries: Sequence[Entry]) -> str:
         + "\n"
         for entry in entries
     )
+
+
+def as_log(entries: Sequence[Entry]) -> bytes:
+    """A log: the very bytes that recording and resolving these entries leaves in a file."""
+    return b"".join(map(render, entries))
 
 
 def as_csv(entries: Sequence[Entry]) -> str:
@@ -89,20 +95,32 @@ def write_file(path: Path, entries: Sequence[Entry], kind: Format, *, force: boo
     """Write entries to a file, all of it or nothing.
 
     Raises:
-        UsageError: the file is there already, or entries are not written in this format.
+        UsageError: the file is there already.
         LogError: it cannot be written.
     """
+    if path.exists() and not force:
+        raise UsageError(f"{path} is there already; add --force to replace it")
+    if kind is Format.LOG:
+        for place, part in _files(path, entries).items():
+            _write(place, as_log(part))
+        return
     if kind is Format.JSONL:
         data = as_jsonl(entries).encode("utf-8", "replace")
     elif kind is Format.CSV:
         data = as_csv(entries).encode("utf-8", "replace")
-    elif kind is Format.PARQUET:
-        data = as_parquet(entries)
     else:
-        raise UsageError("a log is not exported; copy the file and its archive")
-    if path.exists() and not force:
-        raise UsageError(f"{path} is there already; add --force to replace it")
+        data = as_parquet(entries)
     _write(path, data)
+
+
+def _files(log: Path, entries: Sequence[Entry]) -> dict[Path, list[Entry]]:
+    """Which entries go into which file of a log, its archives first."""
+    found: dict[Path, list[Entry]] = {}
+    for entry in entries:
+        if entry.archived:
+            name = f"{log.name.removesuffix('.md')}-{entry.date.year}.md"
+            found.setdefault(log.parent / "archive" / name, []).append(entry)
+    return found | {log: [entry for entry in entries if not entry.archived]}
 
 
 def write_pages(folder: Path, entries: Sequence[Entry]) -> list[Path]:

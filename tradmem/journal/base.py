@@ -6,13 +6,15 @@ from dataclasses import replace
 from datetime import date as Date  # noqa: N812 - `date` is the name of a field elsewhere
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tradmem.errors import ConflictError
-from tradmem.journal.passages import Changes
 from tradmem.journal.text import clean
-from tradmem.journal.verdicts import Counts
 from tradmem.model import Addition, Decision, Entry, Problem, entry_id, note_id
+
+if TYPE_CHECKING:
+    from tradmem.journal.passages import Changes
+    from tradmem.journal.verdicts import Counts
 
 
 class OnConflict(StrEnum):
@@ -136,7 +138,7 @@ class Journal(Protocol):
         """
         ...
 
-    def counts(self, ticker: str, as_of: datetime) -> tuple[Counts, ...]:
+    def counts(self, ticker: str, as_of: datetime) -> "tuple[Counts, ...]":
         """The verdicts on a ticker that were known by an instant, archived ones too.
 
         One for each horizon that has any, the shortest first. Hidden entries count,
@@ -144,7 +146,7 @@ class Journal(Protocol):
         """
         ...
 
-    def passages(self, mark: Any = None) -> Changes:
+    def passages(self, mark: Any = None) -> "Changes":
         """The texts of the entries that are new or were changed since a mark, or of all.
 
         Of an entry in the log and its archive the log's; replaced revisions too. What has

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import timedelta
 from math import ceil
-from typing import Any
+from typing import Any, NamedTuple
 
 from tradmem.clock import last_instant
 from tradmem.errors import UsageError
@@ -20,6 +20,7 @@ from tradmem.journal.ledger import (
 from tradmem.journal.tagline import Tag, fraction, looks_like_tag, percent, read_tag
 from tradmem.journal.text import DELIMITER, clean, unescape
 from tradmem.model import (
+    EDITED,
     Act,
     Addition,
     Decision,
@@ -36,18 +37,19 @@ _CONFLICT = re.compile(r"^(?:<<<<<<<|>>>>>>>) ", re.MULTILINE)
 _TAG_IN_TEXT = re.compile(r"(?<!\\)\[[0-9]{4}-[0-9]{2}-[0-9]{2} \|")
 _TAG_AT_LINE = re.compile(r"^\[[0-9]{4}-[0-9]{2}-[0-9]{2} \|", re.MULTILINE)
 _ID_IN_LINE = re.compile(r'<!-- tradmem: \{"v":1,"id":"([0-9a-f]{12})"')
+_MARK = re.compile(r"\A(\s*)\ufeff")  # of the file, or of another that was put behind it
 _LEADING_NULS = re.compile("^\x00+", re.MULTILINE)
 _TORN_START = re.compile(
     r"\[(?:[0-9]{1,4}(?:-[0-9]{0,2}(?:-[0-9]{0,2}(?: .*)?)?)?)?\Z|<!-- tradmem:"
 )
 
+_MOST_SECTIONS = 100  # beyond that, which of them are text is not tried out
 _TORN = "an entry that was not written to its end; it is kept, and is no entry"
 _IN_CONFLICT = "a conflict marker; keep one side, then delete the marker"
 _RUN_TOGETHER = "two stand in one block; end the first with its delimiter line"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class Reading(NamedTuple):
     """What one block holds, and where.
 
     Attributes:
@@ -67,14 +69,14 @@ class Reading:
     typed: tuple[Addition, ...] = ()
 
 
-@dataclass(slots=True)
 class _Ledger:
     """The ledger lines of one entry; each lesson with the hash of its text."""
 
-    identity: dict[str, Any] = field(default_factory=dict)
-    was: dict[str, Any] = field(default_factory=dict)
-    additions: list[tuple[Addition, str]] = field(default_factory=list)
-    faults: list[str] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.identity: dict[str, Any] = {}
+        self.was: dict[str, Any] = {}
+        self.additions: list[tuple[Addition, str]] = []
+        self.faults: list[str] = []
 
 
 def decode(raw: bytes) -> tuple[str, tuple[str, ...]]:
@@ -88,7 +90,7 @@ def decode(raw: bytes) -> tuple[str, tuple[str, ...]]:
     if "\x00" in text:
         text = _LEADING_NULS.sub("", text).replace("\x00", "\ufffd")
         faults.append("NUL bytes; skipped before a line's text, else read as U+FFFD")
-    return text.removeprefix("\ufeff"), tuple(faults)
+    return _MARK.sub(r"\1", text), tuple(faults)
 
 
 def tail_fault(tail: bytes) -> str:
@@ -189,11 +191,29 @@ def _bodies(
         if name == cuts[-1][1] and not (ours or ledger.additions):
             continue
         cuts.append(found)
+    wanted = {digest for _, digest in ledger.additions if digest} if not ours else set()
+    cuts = _whole(text, cuts, wanted)
     ends = [*(cut.start() for cut in cuts[1:]), len(text)]
     bodies = [(cut[1], text[cut.end() : end]) for cut, end in zip(cuts, ends, strict=True)]
     if ours and _TAG_IN_TEXT.search(bodies[0][1]):
         raise UsageError(_RUN_TOGETHER)
     return [(name, clean(body)) for name, body in bodies]
+
+
+def _whole(text: str, cuts: list[re.Match[str]], wanted: set[str]) -> list[re.Match[str]]:
+    """The cuts without those within a lesson of another program, which the ledger knows whole."""
+    kept, number = [], 0
+    while number < len(cuts):
+        kept.append(cuts[number])
+        following = number + 1
+        if wanted and cuts[number][1] == "REFLECTION" and len(cuts) <= _MOST_SECTIONS:
+            for later in range(len(cuts), following, -1):
+                end = cuts[later].start() if later < len(cuts) else len(text)
+                if text_hash(clean(text[cuts[number].end() : end])) in wanted:
+                    following = later
+                    break
+        number = following
+    return kept
 
 
 def _assemble(
@@ -251,9 +271,12 @@ def _pair(
         The ledger's additions (a lesson whose text a person deleted is gone), the lessons
         and remarks that are in no ledger, and ``["reflection"]`` if a text was changed.
     """
-    lessons = [text for name, text in bodies if name == "REFLECTION" and text]
+    written = [text for name, text in bodies if name == "REFLECTION" and text]
     wanted = {digest for addition, digest in stamped if addition.kind == Act.REFLECTION}
-    exact = {text_hash(unescape(text)): text for text in lessons}
+    # What others wrote was never escaped, and its hash is that of the text as it stands.
+    exact = {text_hash(text): text for text in written if text_hash(text) in wanted}
+    lessons = [text for text in written if text not in exact.values()]
+    exact = {text_hash(unescape(text)): unescape(text) for text in lessons} | exact
     left = [text for text in lessons if text_hash(unescape(text)) not in wanted]
     additions: list[Addition] = []
     changed = False
@@ -261,10 +284,11 @@ def _pair(
         if addition.kind != Act.REFLECTION:
             additions.append(addition)
             continue
-        text = exact.get(digest) or (left.pop(0) if left else "")
+        text = exact.get(digest) or (unescape(left.pop(0)) if left else "")
         changed = changed or digest not in exact
+        data = addition.data if digest in exact else {**addition.data, EDITED: True}
         if text:
-            additions.append(replace(addition, text=unescape(text)))
+            additions.append(replace(addition, text=text, data=data))
     typed = [Addition(kind=Act.REFLECTION, text=text) for text in left]
     typed += [Addition(kind=Act.REMARK, text=text) for name, text in bodies if name == "NOTE"]
     return additions, typed, ["reflection"] if changed else []

@@ -28,6 +28,10 @@ _HINT = {
 _NO_FOLDER_SYNC = (errno.EINVAL, errno.EACCES, errno.EPERM, errno.EISDIR, errno.EBADF)
 
 
+class OvertakenError(Exception):
+    """Another program changed a file while we were writing its new content."""
+
+
 def step(name: str) -> None:
     """Marks a named instant of a write; the crash tests stop the process here."""
 

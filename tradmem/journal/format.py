@@ -7,10 +7,11 @@ are what ``\n`` ends, and nothing else.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from tradmem.errors import LogError
-from tradmem.journal.block import fold_now, read_block, tail_fault
+from tradmem.journal.block import Reading, fold_now, read_block, tail_fault
 from tradmem.journal.ledger import TORN_LINE, addition_line, identity, write_line
 from tradmem.journal.tagline import write_tag
 from tradmem.journal.text import DELIMITER, escape
@@ -23,8 +24,7 @@ _END = re.compile(rb"<!-- ENTRY_END -->[ \t\r]*(?:\n|\Z)")
 _RETAGGED = frozenset({Act.OUTCOME, Act.UNRESOLVABLE})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
+class Block(NamedTuple):
     """What stands between two delimiters, its own delimiter line included.
 
     Attributes:
@@ -38,8 +38,7 @@ class Block:
     entry: Entry | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Log:
+class Log(NamedTuple):
     """A file, read: its blocks in order, the text after the last one, and its problems."""
 
     blocks: tuple[Block, ...]
@@ -128,7 +127,12 @@ def _sections(additions: Sequence[Addition]) -> str:
 
 
 def amend(
-    raw: bytes, additions: Sequence[Addition], *, newline: bytes = b"\n", archived: bool = False
+    raw: bytes,
+    additions: Sequence[Addition],
+    *,
+    newline: bytes = b"\n",
+    archived: bool = False,
+    reading: Reading | None = None,
 ) -> tuple[bytes, Entry]:
     """A block with additions spliced in, and its entry then.
 
@@ -141,8 +145,9 @@ def amend(
         additions: in the order in which they are to stand.
         newline: the file's newline style.
         archived: whether the block stands in an archive.
+        reading: what the block holds, if it was read already.
     """
-    reading = read_block(raw, archived=archived)
+    reading = reading or read_block(raw, archived=archived)
     entry = reading.entry
     assert entry is not None
     after = fold_now(entry.recorded, [*entry.additions, *additions], archived=archived)

@@ -1,10 +1,10 @@
 """The judgements of a block that is as we write it, for a small part of what parsing it costs."""
 
-import json
 import re
+from datetime import UTC, datetime
 from datetime import date as Date  # noqa: N812 - as everywhere in the journal
 
-from tradmem.clock import parse_date, parse_instant
+from tradmem.journal import shapes
 from tradmem.journal.tagline import percent
 from tradmem.journal.tally import SILENT, Judgement
 from tradmem.journal.verdicts import Figures, sample_of
@@ -14,17 +14,15 @@ _SILENT = "|".join(sorted(SILENT)).encode()
 _BLOCK = re.compile(
     rb"\s*\[([0-9-]{10}) \| (\^?[A-Z0-9][A-Z0-9.&=_^-]{0,31}) \| (\w+) \| "
     rb"([+-][0-9.]+%) \| ([+-][0-9.]+%|n/a) \| ([0-9]{1,5})d \| resolved:([0-9-]{10})\]\r?\n"
-    rb'<!-- tradmem: (\{"v":1,[^\n]*"rating":"(\w+)"[^\n]*\}) -->\r?\n'
+    rb"<!-- tradmem: " + shapes.IDENTITY + rb" -->\r?\n"
     rb'((?:<!-- tradmem: \{"add":"(?:outcome|' + _SILENT + rb')",[^\n]*\} -->\r?\n)+)'
     rb"\r?\nDECISION:\r?\n"
 )
-_OUTCOME = re.compile(rb'^<!-- tradmem: (\{"add":"outcome",[^\n]*\}) -->', re.MULTILINE)
-_DECIDED = re.compile(rb'"decided_at":"([^"]+)"')
+_OUTCOME = re.compile(rb"^<!-- tradmem: " + shapes.OUTCOME + rb" -->\r?$", re.MULTILINE)
+_OUTCOME_LINE = b'<!-- tradmem: {"add":"outcome"'
 _TAG = re.compile(rb"(?<!\\)\[[0-9]{4}-[0-9]{2}-[0-9]{2} \|")
 # With these a block holds no entry, or may hold none.
 _ODD = (b"\nDECISION:", b"\n<<<<<<< ", b"\n>>>>>>> ", b"<!-- tradmem:")
-_HORIZON = re.compile(rb'"horizon":([0-9]+)')
-_JSON = json.JSONDecoder()
 
 
 def glance(raw: bytes) -> list[Judgement] | None:
@@ -35,19 +33,26 @@ def glance(raw: bytes) -> list[Judgement] | None:
     found = _BLOCK.match(raw)
     if not found or _is_odd(raw, found.end()):
         return None
-    day, ticker, rating, *told, known_on, identity, recorded, ledger = found.groups()
+    day, ticker, rating, *told, known_on = found.groups()[:7]
+    _, decided, _, recorded, own, _, _, ledger = found.groups()[7:]
     try:
         raw.decode()
         Date.fromisoformat(known_on.decode())
-        outcomes = [_figures(line) for line in _OUTCOME.findall(ledger)]
+        outcomes = [_figures(groups) for groups in _OUTCOME.findall(ledger)]
+        if len(outcomes) != ledger.count(_OUTCOME_LINE):
+            return None
         horizons = [outcome.horizon for outcome in outcomes]
-        own = _HORIZON.search(identity)
-        primary = outcomes[horizons.index(int(own[1]) if own else horizons[0])]
+        primary = outcomes[horizons.index(int(own) if own else horizons[0])]
         figures = (percent(primary.raw_return), percent(primary.alpha), str(primary.sessions))
         is_plain = rating == recorded and [figure.encode() for figure in figures] == told
+        is_plain = is_plain and primary.known_at.date().isoformat() == known_on.decode()
         if own is None:  # else another was the primary one for a while
             is_plain = is_plain and primary.known_at == min(o.known_at for o in outcomes)
-        if not is_plain or len(set(horizons)) < len(horizons) or not _are_later(outcomes, found):
+        if (
+            not is_plain
+            or len(set(horizons)) < len(horizons)
+            or not _are_later(outcomes, decided[:10] if decided else day)
+        ):
             return None
         return [
             Judgement(
@@ -63,7 +68,7 @@ def glance(raw: bytes) -> list[Judgement] | None:
             )
             for outcome in outcomes
         ]
-    except (LookupError, TypeError, ValueError, AttributeError):
+    except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError):
         return None
 
 
@@ -75,28 +80,24 @@ def _is_odd(raw: bytes, start: int) -> bool:
     return b"\0" in raw or any(odd in text for odd in _ODD)
 
 
-def _figures(line: bytes) -> Figures:
-    text = line.decode()
-    data, end_of_json = _JSON.raw_decode(text)
-    if end_of_json < len(text):
-        raise ValueError(text)
-    start, end = data.get("entry"), data.get("exit")
-    if at := data.get("at"):
-        parse_instant(at)  # if it cannot be read, a parser takes the line for none
+def _figures(told: tuple[bytes, ...]) -> Figures:
+    """The figures of an outcome, from the groups of :data:`shapes.OUTCOME`."""
+    stamped, horizon, sessions, raw, alpha, known_at, entry, leave, band = told
+    if stamped:
+        datetime.fromisoformat(stamped.decode())  # if it cannot be, a parser tells
     return Figures(
-        data["horizon"],
-        data["sessions"],
-        data["raw"],
-        data["alpha"],
-        data.get("band"),
-        parse_instant(data["known_at"]),
-        parse_date(start) if start else None,
-        parse_date(end) if end else None,
+        int(horizon),
+        int(sessions),
+        float(raw),
+        None if alpha == b"null" else float(alpha),
+        float(band) if band else None,
+        datetime.fromisoformat(known_at.decode()).replace(tzinfo=UTC),
+        Date.fromisoformat(entry.decode()) if entry else None,
+        Date.fromisoformat(leave.decode()) if leave else None,
     )
 
 
-def _are_later(outcomes: list[Figures], found: "re.Match[bytes]") -> bool:
+def _are_later(outcomes: list[Figures], decided_on: bytes) -> bool:
     """Whether all outcomes were known after their decision, as must be; to the day is enough."""
-    decided = _DECIDED.search(found[8])
-    last = (decided[1][:10] if decided else found[1]).decode()
-    return min(outcome.known_at for outcome in outcomes).date().isoformat() > last
+    first = min(outcome.known_at for outcome in outcomes)
+    return first.date().isoformat() > decided_on.decode()

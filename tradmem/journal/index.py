@@ -9,26 +9,30 @@ import os
 import re
 import time
 from bisect import bisect_right, insort
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 from tradmem.journal.base import is_replaced, newest_revisions
 from tradmem.journal.block import read_block
-from tradmem.journal.blocks import KNOWN, RESOLVED, STATE, TICKER_AT, Blocks
-from tradmem.journal.glance import glance
-from tradmem.journal.passages import Passage, glimpse, passage_of
-from tradmem.journal.tally import Judgement, judgements
+from tradmem.journal.blocks import RESOLVED, STATE, TICKER_AT, Blocks
 from tradmem.model import Entry, Status
+
+if TYPE_CHECKING:
+    from tradmem.journal.passages import Passage
+    from tradmem.journal.tally import Judgement
 
 _TAIL = 4096  # bytes before the old end that tell an append from another change
 _TICK = 20_000_000  # ns; many systems stamp a file with a clock that stands still as long
 _REVISION = b'"revision":'
-_SECTION = b"\nREFLECTION:"
 _HASH = re.compile(rb'"lesson":"([0-9a-f]{64})"')
-_LESSON, _OUTCOME = b'"add":"reflection"', b'"add":"outcome"'
+_LEDGER = b"<!-- tradmem:"
+_OPENING = re.compile(rb"^(?:DECISION|NOTE):", re.MULTILINE)
+_OUTCOME = b'"add":"outcome"'
 
-Verdicts = list[tuple[bytes, list[Judgement]]]
+Verdicts: TypeAlias = "list[tuple[bytes, list[Judgement]]]"
 
 
 class Index(Blocks):
@@ -51,6 +55,7 @@ class Index(Blocks):
         self.touched: list[int] = []
         self._stamp: tuple[int, ...] = ()
         self._is_young = False
+        self._is_trusted = False  # the part read before, while the file grew
         self._last = b""
         self._entries: dict[int, Entry | None] = {}
         self._by_id: dict[bytes, int] = {}
@@ -59,6 +64,7 @@ class Index(Blocks):
         self._unfinished: set[int] | None = None
         self._judged: dict[int, list[Judgement]] = {}
         self._verdicts: dict[bytes, Verdicts] = {}
+        self._untaught: set[int] = set()  # blocks that may not be recalled
         self._without_outcome: set[int] = set()
         self._revised: set[tuple[bytes, bytes]] = set()
 
@@ -75,6 +81,7 @@ class Index(Blocks):
         whole = self.end < self.size or self._last.endswith(b"\n")
         if not (grown and whole and self._last_stands(descriptor)):
             self._clear()
+        self._is_trusted = bool(self.size)
         self._stamp = ()  # what stops us half-way leaves nothing that seems to be up to date
         self._read_on(descriptor, stamp[-1])
         self._remember(descriptor, stamp)
@@ -87,6 +94,16 @@ class Index(Blocks):
             return not self._stamp
         except OSError:
             return False
+
+    def is_doubtful(self) -> bool:
+        """Whether a block was not where it should be; then all is read again next time."""
+        return not self._stamp and self._is_trusted
+
+    def doubt(self) -> bool:
+        """Have all read again next time, if a part of it was only taken to be as it was."""
+        if self._is_trusted:
+            self._stamp = ()
+        return self._is_trusted
 
     def _last_stands(self, descriptor: int) -> bool:
         return self._read(descriptor, self.size - len(self._last), len(self._last)) == self._last
@@ -104,6 +121,7 @@ class Index(Blocks):
             for number, tag in enumerate(self.tags[first:] if first else self.tags, first)
             if tag[STATE] != RESOLVED
         ]
+        self._untaught.update(others)
         self._without_outcome.update(others)
         for number in others:
             if not self.is_pending(number):
@@ -119,6 +137,10 @@ class Index(Blocks):
         self._entries[number] = entry
         self.tags[number] = _tag_of(entry) if entry else b""
         self.ids[number] = entry.id.encode() if entry else b""
+        if self.is_known(number):
+            self._untaught.discard(number)
+        else:
+            self._untaught.add(number)
         if entry and not entry.known_on:
             self._without_outcome.add(number)
 
@@ -185,10 +207,9 @@ class Index(Blocks):
         """Whether an entry is pending, or may lack the lesson of its last outcome."""
         if not self.is_known(number):
             return self.is_pending(number)
-        raw = self.raw(descriptor, number)
-        if raw.rfind(_LESSON) <= raw.rfind(_OUTCOME):
-            return True
-        return raw.count(_SECTION) < raw.count(_LESSON)
+        from tradmem.journal.passages import is_taught  # noqa: PLC0415 - for large logs
+
+        return not is_taught(self.raw(descriptor, number))
 
     def amended(self, descriptor: int, growth: dict[int, int]) -> None:
         """Take over a rewrite of ours, without reading the file again.
@@ -244,16 +265,13 @@ class Index(Blocks):
         """The blocks of what may be recalled, of a ticker or of all, the first known first."""
         key = ticker.encode()
         if key not in self._orders:
-            wanted, repeats = key + b" |" if ticker else b"", self.repeats
-            found = [
-                (tag[KNOWN], number)
-                for number, tag in enumerate(self.tags)
-                if tag.startswith(wanted, TICKER_AT)
-                and tag[STATE] == RESOLVED
-                and number not in repeats
-            ]
-            found.sort()
-            self._orders[key] = [number for _, number in found]
+            tags, wanted = self.tags, key + b" |"
+            numbers: Sequence[int] = range(len(tags))
+            if ticker:
+                numbers = [n for n, tag in enumerate(tags) if tag.startswith(wanted, TICKER_AT)]
+            if passed := self._untaught | self.repeats:
+                numbers = [number for number in numbers if number not in passed]
+            self._orders[key] = sorted(numbers, key=self.known_of)
         return self._orders[key]
 
     def newest_first(self, ticker: str = "") -> Iterator[tuple[bytes, int]]:
@@ -304,9 +322,17 @@ class Index(Blocks):
         content, found = self.content(descriptor), dict[str, str]()
         for match in _HASH.finditer(content):
             number = bisect_right(self.starts, match.start()) - 1
-            if number >= 0 and self.ids[number]:
+            if number >= 0 and self.ids[number] and self._is_ledger(content, number, match.start()):
                 found.setdefault(match[1].decode(), self.ids[number].decode())
         return found
+
+    def _is_ledger(self, content: bytes, number: int, at: int) -> bool:
+        """Whether a place in a block lies in a ledger line of it, not in a text."""
+        if not content.startswith(_LEDGER, content.rfind(b"\n", 0, at) + 1):
+            return False
+        start, end = self.span(number)
+        section = _OPENING.search(content, start, end)
+        return section is not None and at < section.start()
 
     def tickers(self) -> set[str]:
         """The tickers of all blocks."""
@@ -316,7 +342,10 @@ class Index(Blocks):
         """The ids that stand in both files."""
         return self._by_id.keys() & other._by_id.keys()  # noqa: SLF001 - of its own kind
 
-    def _judge(self, descriptor: int, number: int) -> list[Judgement]:
+    def _judge(self, descriptor: int, number: int) -> "list[Judgement]":
+        from tradmem.journal.glance import glance  # noqa: PLC0415 - for who counts
+        from tradmem.journal.tally import judgements  # noqa: PLC0415 - for who counts
+
         if number not in self._entries and not self.may_be_replaced(number):
             raw = self.raw(descriptor, number)
             if not self.is_known(number) and _OUTCOME not in raw:
@@ -345,12 +374,16 @@ class Index(Blocks):
     def entry(self, descriptor: int, number: int) -> Entry | None:
         """The entry of a block; None if it holds none after all."""
         if number not in self._entries:
-            raw = self.raw(descriptor, number)
-            self._entries[number] = read_block(raw, archived=self.archived).entry
+            raw, name = self.raw(descriptor, number), self.ids[number]
+            found = self._entries[number] = read_block(raw, archived=self.archived).entry
+            if name and (found is None or found.id.encode() != name):
+                self.doubt()
         return self._entries[number]
 
-    def passage(self, descriptor: int, number: int) -> Passage | None:
+    def passage(self, descriptor: int, number: int) -> "Passage | None":
         """The text of a block's entry; None if it holds none after all."""
+        from tradmem.journal.passages import glimpse, passage_of  # noqa: PLC0415 - for searches
+
         passage = glimpse(self.raw(descriptor, number), archived=self.archived)
         if passage is None and (entry := self.entry(descriptor, number)):
             passage = passage_of(entry)
@@ -362,7 +395,7 @@ class Index(Blocks):
         return number is not None and self.entry(descriptor, number) is not None
 
     def latest(
-        self, descriptor: int, limit: int, dropped: Callable[[str], bool] = lambda _: False
+        self, descriptor: int, limit: int, dropped: AbstractSet[bytes] = frozenset()
     ) -> list[Entry]:
         """The last entries by date, then in file order; of an archive no repeats."""
         found: list[Entry] = []
@@ -370,7 +403,7 @@ class Index(Blocks):
         for number in sorted(numbers, key=lambda number: (self.date_of(number), number))[::-1]:
             if len(found) >= limit:
                 break
-            if (self.archived and number in self.repeats) or dropped(self.ids[number].decode()):
+            if (self.archived and number in self.repeats) or self.ids[number] in dropped:
                 continue
             if entry := self.entry(descriptor, number):
                 found.append(entry)

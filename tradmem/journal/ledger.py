@@ -175,8 +175,8 @@ def read_addition(data: Mapping[str, Any]) -> tuple[Addition, str]:
             parse_instant(left[name])
     except KeyError as error:
         raise UsageError(f"an addition in the ledger ({kind}) has no {error.args[0]}") from error
-    except TypeError as error:
-        raise UsageError(f"an addition in the ledger cannot be read: {error}") from error
+    except (TypeError, UsageError) as error:
+        raise UsageError(f"an addition in the ledger ({kind}) cannot be read: {error}") from error
     return Addition(kind=kind, at=at, known_at=known_at, data=left), digest
 
 

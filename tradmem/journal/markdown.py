@@ -2,13 +2,13 @@
 
 import operator
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from datetime import date as Date  # noqa: N812 - `date` is the name of a field elsewhere
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tradmem.errors import LogBusy, UnknownEntry
 from tradmem.journal.base import (
@@ -19,18 +19,20 @@ from tradmem.journal.base import (
     place,
 )
 from tradmem.journal.block import fold_now, read_block
+from tradmem.journal.files import OvertakenError
 from tradmem.journal.format import parse, render
 from tradmem.journal.index import Index, Verdicts
 from tradmem.journal.marks import Mark, changed_since, lost_since, mark_of
-from tradmem.journal.mending import mended
-from tradmem.journal.passages import Changes
-from tradmem.journal.rewriting import OvertakenError, Writer
 from tradmem.journal.selection import Wanted, select
 from tradmem.journal.shelf import Opened, Shelf
-from tradmem.journal.tally import Tally
 from tradmem.journal.text import clean
-from tradmem.journal.verdicts import Counts
 from tradmem.model import Addition, Decision, Entry, Problem
+
+if TYPE_CHECKING:
+    from tradmem.journal.passages import Changes
+    from tradmem.journal.rewriting import Writer
+    from tradmem.journal.tally import Tally
+    from tradmem.journal.verdicts import Counts
 
 _ATTEMPTS = 10  # against a program that writes the log without taking its lock
 
@@ -120,7 +122,9 @@ class MarkdownJournal:
             f"({_ATTEMPTS} attempts); try again when it has finished"
         )
 
-    def _writer(self, opened: Opened) -> Writer:
+    def _writer(self, opened: Opened) -> "Writer":
+        from tradmem.journal.rewriting import Writer  # noqa: PLC0415 - readers need none
+
         return Writer(opened=opened, max_resolved=self.max_resolved, horizons=self.horizons)
 
     def _add(self, opened: Opened, additions: Sequence[tuple[str, Addition]]) -> None:
@@ -128,6 +132,8 @@ class MarkdownJournal:
         for name, addition in additions:
             where = opened.where(name)
             if where is None:
+                if [index for index in (opened.log, *opened.archives()) if index.doubt()]:
+                    raise OvertakenError
                 raise UnknownEntry(f"no entry has the id {name}; `tradmem log` lists them")
             index, number = where
             wanted.setdefault(index, {}).setdefault(number, []).append(
@@ -143,6 +149,8 @@ class MarkdownJournal:
         """See :class:`~tradmem.journal.base.Journal`."""
         with self._shelf.reading() as opened:
             where = opened.where(entry_id)
+            if where is None and opened.settle_doubts():
+                where = opened.where(entry_id)
             return opened.entry(*where) if where else None
 
     def find(self, day: Date, ticker: str) -> list[Entry]:
@@ -152,35 +160,39 @@ class MarkdownJournal:
 
     def entries(self, *, archived: bool = True) -> list[Entry]:
         """See :class:`~tradmem.journal.base.Journal`."""
+        return sorted(self._in_files(archived=archived), key=lambda entry: entry.date)
+
+    def in_sequence(self) -> Iterator[Entry]:
+        """All entries as they stand in their files, the oldest archive first."""
+        return iter(self._in_files(archived=True))
+
+    def _in_files(self, *, archived: bool) -> list[Entry]:
         with self._shelf.reading() as opened:
             entries = [entry for _, entry in opened.log.entries(opened.descriptor(opened.log))]
-            if archived:
-                here = {entry.id for entry in entries}
+            if not archived:
+                return entries
+            here = {entry.id for entry in entries}
+            for index in opened.archives():
                 old = [
                     entry
-                    for index in opened.archives()
                     for number, entry in index.entries(opened.descriptor(index))
                     if entry.id not in here and number not in index.repeats
                 ]
+                here |= {entry.id for entry in old}
                 entries = old + entries
-        return sorted(entries, key=lambda entry: entry.date)
+        return entries
 
     def latest(self, limit: int) -> list[Entry]:
         """See :class:`~tradmem.journal.base.Journal`; little more is parsed than returned."""
         with self._shelf.reading() as opened:
-            log = opened.descriptor(opened.log)
-
-            def is_in_log(name: str) -> bool:
-                return opened.log.has_entry(log, name.encode())
-
-            found = opened.log.latest(log, limit)
+            found = opened.log.latest(opened.descriptor(opened.log), limit)
             # An archive holds the decisions of one year, so older ones cannot be wanted.
             first = found[0].date.year if found and len(found) == limit else 0
             old = [
                 entry
                 for index in opened.archives()
                 if self._shelf.year_of(index) >= first
-                for entry in index.latest(opened.descriptor(index), limit, is_in_log)
+                for entry in index.latest(opened.descriptor(index), limit, opened.repeated(index))
             ]
         return sorted(old + found, key=lambda entry: entry.date)[-limit:] if limit else []
 
@@ -235,44 +247,43 @@ class MarkdownJournal:
                     found = select(indexes, entry, wanted)
         return found.entries
 
-    def counts(self, ticker: str, as_of: datetime) -> tuple[Counts, ...]:
+    def counts(self, ticker: str, as_of: datetime) -> "tuple[Counts, ...]":
         """See :class:`~tradmem.journal.base.Journal`."""
         with self._shelf.reading() as opened:
             return self._tally(opened, ticker).as_of(as_of)
 
-    def _tally(self, opened: Opened, ticker: str) -> Tally:
+    def _tally(self, opened: Opened, ticker: str) -> "Tally":
         """The verdicts on a ticker in all files, counted again only where one has changed."""
+        from tradmem.journal.tally import Tally  # noqa: PLC0415 - for who counts
+
         indexes = (opened.log, *opened.archives())
         found = [index.verdicts(opened.descriptor(index), ticker) for index in indexes]
         before, tally = self._tallies.get(ticker, ([], Tally()))
         if len(before) == len(found) and all(map(operator.is_, before, found)):
             return tally
-        tally, log = Tally(), opened.descriptor(opened.log)
+        tally = Tally()
         for index, verdicts in zip(indexes, found, strict=True):
-            twice = index.common(opened.log) if index.archived else set()
-            here = {name for name in twice if opened.log.has_entry(log, name)}
+            repeated = opened.repeated(index)
             for name, judgements in verdicts:
-                if name not in here:
+                if name not in repeated:
                     tally.add(judgements)
         self._tallies[ticker] = (found, tally)
         return tally
 
-    def passages(self, mark: Any = None) -> Changes:
+    def passages(self, mark: Any = None) -> "Changes":
         """See :class:`~tradmem.journal.base.Journal`."""
+        from tradmem.journal.passages import Changes  # noqa: PLC0415 - for who searches
+
         with self._shelf.reading() as opened:
             indexes = [*opened.archives(), opened.log]
-            log = opened.descriptor(opened.log)
-
-            def is_in_log(name: bytes) -> bool:
-                return opened.log.has_entry(log, name)
-
+            repeated = {index: opened.repeated(index) for index in indexes}
             before: Mark = mark or {}
             lost = lost_since(before, indexes)
             wanted = changed_since(before, indexes)
             wanted += [where for name in lost if (where := opened.where(name))]
             passages = {}
             for index, number in wanted:
-                if number in index.repeats or (index.archived and is_in_log(index.ids[number])):
+                if number in index.repeats or index.ids[number] in repeated[index]:
                     continue
                 if passage := index.passage(opened.descriptor(index), number):
                     passages[passage.id] = passage
@@ -316,7 +327,7 @@ class MarkdownJournal:
         """See :class:`~tradmem.journal.base.Journal`."""
         problems: list[Problem] = []
         with self._shelf.reading() as opened:
-            here: set[str] = set()
+            here: dict[str, str] = {}
             for index in (opened.log, *opened.archives()):
                 data = index.content(opened.descriptor(index))
                 log = parse(data, self._shelf.shown(index), archived=index.archived)
@@ -325,13 +336,14 @@ class MarkdownJournal:
                     Problem(
                         path=self._shelf.shown(index),
                         line=block.line,
-                        message=f"{block.entry.id} stands in the log too; that one is used",
+                        message=f"{block.entry.id} stands in {here[block.entry.id]} too; "
+                        "that one is used",
                     )
                     for block in log.blocks
                     if index.archived and block.entry and block.entry.id in here
                 ]
-                if not index.archived:
-                    here = {entry.id for entry in log.entries}
+                name = Path(self._shelf.shown(index)).name if index.archived else "the log"
+                here = {entry.id: name for entry in log.entries} | here
         return problems
 
     def mend(self, *, dry_run: bool = False) -> dict[str, tuple[bytes, bytes]]:
@@ -346,6 +358,8 @@ class MarkdownJournal:
         Raises:
             LogError: a file cannot be read or written; nothing was changed in it.
         """
+        from tradmem.journal.mending import mended  # noqa: PLC0415 - seldom wanted
+
         changes: dict[str, tuple[bytes, bytes]] = {}
         if not self._shelf.real.exists():
             return changes
@@ -364,6 +378,23 @@ class MarkdownJournal:
                     index.forget()
                     opened.open(index)
         return changes
+
+    def revise(self, change: Callable[[bytes], bytes]) -> None:
+        """Give the log the content that a person made of it.
+
+        Args:
+            change: from its content now, while nobody else writes, to what it is to be.
+
+        Raises:
+            LogError: it cannot be read or written; nothing was changed in it.
+        """
+        with self._shelf.writing() as opened:
+            before = bytes(opened.log.content(opened.descriptor(opened.log)))
+            try:
+                self._writer(opened).replace(opened.log, [change(before)])
+            except OvertakenError:
+                raise self._overtaken() from None
+            opened.log.forget()
 
     def where(self, entry_id: str) -> str:
         """The file and line of an entry's tag, as ``path:line``; empty if no entry has the id."""

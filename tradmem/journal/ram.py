@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import date as Date  # noqa: N812 - `date` is the name of a field elsewhere
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from tradmem.errors import LogBusy, UnknownEntry
 from tradmem.journal.base import (
@@ -29,6 +29,20 @@ from tradmem.journal.verdicts import Counts
 from tradmem.model import Addition, Decision, Entry, Problem, Status
 
 
+class _Place(NamedTuple):
+    """Where a memory stands among all: by recency, the oldest first."""
+
+    known_at: datetime
+    date: Date
+    id: str
+    number: int
+
+
+def _is_plain(entry: Entry) -> bool:
+    """Whether there is but one instant at which an entry can have become a memory."""
+    return sum(addition.outcome is not None for addition in entry.additions) <= 1
+
+
 class RamJournal:
     """Entries in memory; nothing is archived, nothing survives the process."""
 
@@ -37,8 +51,9 @@ class RamJournal:
         self._numbers: dict[str, int] = {}
         self._days: dict[tuple[Date, str], list[int]] = {}
         self._of_ticker: dict[str, list[int]] = {}
-        self._orders: dict[str, list[tuple[bytes, int]]] = {"": []}
+        self._orders: dict[str, list[_Place]] = {"": []}
         self._unfinished: dict[int, None] = {}
+        self._replaced: set[int] = set()
         self._tallies: dict[str, Tally] = {}
         self._touched: list[int] = []
         self._lessons: dict[str, str] = {}
@@ -73,6 +88,10 @@ class RamJournal:
             self._file(number, entry)
             if stored is Stored.REVISED:
                 self._tallies.pop(entry.ticker, None)
+                newest = newest_revisions([*group, entry])
+                self._replaced |= {
+                    self._numbers[other.id] for other in group if is_replaced(other, newest)
+                }
             return entry, stored
 
     def add(self, additions: Sequence[tuple[str, Addition]]) -> list[Entry]:
@@ -117,16 +136,17 @@ class RamJournal:
             self._unfinished[number] = None
         else:
             self._unfinished.pop(number, None)
-        if entry.known_on:
-            pair = (entry.known_on.isoformat().encode(), number)
+        if known_at := entry.known_at:
+            place = _Place(known_at, entry.date, entry.id, number)
             for key in ("", entry.ticker):
-                insort(self._orders.setdefault(key, []), pair)
+                insort(self._orders.setdefault(key, []), place)
 
     def _unfile(self, number: int, entry: Entry) -> None:
-        if entry.known_on:
-            pair = (entry.known_on.isoformat().encode(), number)
+        if known_at := entry.known_at:
+            place = _Place(known_at, entry.date, entry.id, number)
             for key in ("", entry.ticker):
-                del self._orders[key][bisect_left(self._orders[key], pair)]
+                places = self._orders[key]
+                del places[bisect_left(places, place)]
 
     def get(self, entry_id: str) -> Entry | None:
         """See :class:`~tradmem.journal.base.Journal`."""
@@ -180,21 +200,47 @@ class RamJournal:
             limit=limit,
         )
         with self._threads:
+            newest = self._newest(wanted)
+            if newest is not None:
+                return newest
             return select([self], RamJournal._recallable, wanted).entries
 
+    def _newest(self, wanted: Wanted) -> list[Entry] | None:
+        """The same as a selection, where all that is wanted stood then as it stands now.
+
+        None where an entry that may have been known earlier, or otherwise, has to be folded.
+        """
+        if wanted.limit == 0:
+            return []
+        found: dict[str, Entry] = {}
+        as_of, others, distinct = wanted.as_of, wanted.not_ticker, wanted.distinct
+        last = wanted.last_date
+        for known_at, _, name, number in reversed(self._orders.get(wanted.ticker or "", ())):
+            entry = self._entries[number]
+            if entry.recorded.ticker == others or entry.recorded.date > last:
+                continue
+            if entry.changed_at > as_of:
+                if known_at > as_of and _is_plain(entry):
+                    continue
+                return None
+            key = entry.recorded.ticker if distinct else name
+            if key in found or number in self._replaced or not wanted.suits(entry):
+                continue
+            found[key] = entry
+            if len(found) == wanted.limit:
+                break
+        return list(found.values())
+
     def _recallable(self, number: int) -> Entry | None:
-        entry = self._entries[number]
-        return None if self._is_replaced(entry) else entry
+        return None if number in self._replaced else self._entries[number]
 
     def _is_replaced(self, entry: Entry) -> bool:
-        numbers = self._days[entry.date, entry.ticker]
-        return len(numbers) > 1 and is_replaced(
-            entry, newest_revisions(self._entries[number] for number in numbers)
-        )
+        return bool(self._replaced) and self._numbers[entry.id] in self._replaced
 
     def newest_first(self, ticker: str = "") -> Iterator[tuple[bytes, int]]:
         """See :class:`~tradmem.journal.selection.Ordered`."""
-        return reversed(self._orders.get(ticker, ()))
+        for known_at, _, _, number in reversed(self._orders.get(ticker, ())):
+            yield known_at.date().isoformat().encode(), number
 
     def date_of(self, number: int) -> bytes:
         """See :class:`~tradmem.journal.selection.Ordered`."""
@@ -236,7 +282,7 @@ class RamJournal:
     def tickers(self) -> set[str]:
         """See :class:`~tradmem.journal.base.Journal`."""
         with self._threads:
-            return {ticker for _, ticker in self._days}
+            return set(self._of_ticker)
 
     def problems(self) -> list[Problem]:
         """See :class:`~tradmem.journal.base.Journal`: there is nothing to go wrong."""

@@ -11,15 +11,13 @@ from itertools import chain
 from tradmem.errors import LogError
 from tradmem.journal import files
 from tradmem.journal.block import read_block
-from tradmem.journal.format import amend, opening
+from tradmem.journal.files import OvertakenError
+from tradmem.journal.format import amend, opening, split
 from tradmem.journal.index import Index
 from tradmem.journal.rotation import choose, preamble, splice
 from tradmem.journal.shelf import Opened
+from tradmem.journal.text import DELIMITER
 from tradmem.model import Addition
-
-
-class OvertakenError(Exception):
-    """Another program changed a file while we were writing its new content."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,15 +74,17 @@ class Writer:
         entries = {}
         growth: dict[int, int] = {}
         for number, additions in wanted.items():
-            entry = self.opened.entry(index, number)
-            assert entry is not None
-            new = [addition for addition in additions if addition not in entry.additions]
+            raw = self._block(index, content, number)
+            reading = read_block(raw, archived=index.archived)
+            if reading.entry is None or reading.entry.id.encode() != index.ids[number]:
+                self._doubt(index)
+            assert reading.entry is not None
+            new = [added for added in additions if added not in reading.entry.additions]
             if new:
-                start, end = index.span(number)
                 blocks[number], entries[number] = amend(
-                    bytes(content[start:end]), new, newline=index.newline, archived=index.archived
+                    raw, new, newline=index.newline, archived=index.archived, reading=reading
                 )
-                growth[number] = len(blocks[number]) - (end - start)
+                growth[number] = len(blocks[number]) - len(raw)
         if not blocks:
             return
         try:
@@ -98,6 +98,26 @@ class Writer:
         except BaseException:
             index.forget()
             raise
+
+    def _block(self, index: Index, content: memoryview, number: int) -> bytes:
+        """The bytes of a block.
+
+        A file that grew was read on from its old end; if somebody moved what stands before
+        that, the block is elsewhere.
+
+        Raises:
+            OvertakenError: that is so; all will be read again.
+        """
+        start, end = index.span(number)
+        raw = bytes(content[start:end])
+        above = bytes(content[max(0, start - 4096) : start]).rstrip()
+        if (above and not above.endswith(DELIMITER.encode())) or len([*split(raw)]) != 1:
+            self._doubt(index)
+        return raw
+
+    def _doubt(self, index: Index) -> None:
+        if index.doubt():
+            raise OvertakenError
 
     def _follow(self, index: Index, growth: dict[int, int]) -> None:
         """Let an index follow a rewrite; what fails here fails no write, for that is done."""
@@ -131,8 +151,9 @@ class Writer:
         for year, numbers in by_year.items():
             raws = {}
             for number in numbers:
-                start, end = log.span(number)
-                raw = blocks.get(number) or bytes(content[start:end])
+                raw = blocks.get(number) or self._block(log, content, number)
+                if number not in blocks and read_block(raw).entry != self.opened.entry(log, number):
+                    self._doubt(log)
                 raw = raw[len(preamble(raw)) :] if number == 0 else raw
                 raws[log.ids[number].decode()] = raw.strip(b"\r\n")
             self._archive(self.opened.shelf.archive(int(year)), raws)

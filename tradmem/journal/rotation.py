@@ -6,9 +6,8 @@ from itertools import chain
 
 from tradmem.journal.block import read_block
 from tradmem.journal.index import Index
+from tradmem.journal.selection import KEPT_PER_TICKER
 from tradmem.model import GOVERNING, Entry, Status
-
-KEPT_PER_TICKER = 5  # recall must find these without the archive
 
 
 def choose(
@@ -72,7 +71,7 @@ def _newest(index: Index, ticker: bytes, entry: Callable[[int], Entry | None]) -
         if always >= KEPT_PER_TICKER and known < cut:
             break
         found = entry(number)
-        if found:
+        if found and found.known_on:
             kept.add(number)
             cut = known
             always += not (found.hidden or any(a.kind in GOVERNING for a in found.additions))

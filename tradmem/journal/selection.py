@@ -1,14 +1,15 @@
 """Which entries of some indexed files had taught something by an instant, newest first."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from datetime import date as Date  # noqa: N812 - as everywhere in the journal
 from datetime import datetime, timedelta
 from heapq import merge, nlargest
 from typing import NamedTuple, Protocol, TypeVar
 
 from tradmem.journal.base import recency
-from tradmem.journal.rotation import KEPT_PER_TICKER
 from tradmem.model import Entry, Status
+
+KEPT_PER_TICKER = 5  # of a ticker's newest, which never leave the log
 
 
 class Ordered(Protocol):
@@ -27,8 +28,7 @@ class Ordered(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class Wanted(NamedTuple):
     """The arguments of ``Journal.memories``."""
 
     as_of: datetime
@@ -39,9 +39,19 @@ class Wanted:
     hidden: bool = False
     limit: int | None = None
 
+    @property
+    def last_date(self) -> Date:
+        """The latest date that a decision of then can carry: it is tomorrow, east of UTC."""
+        day = self.as_of.date()
+        return day + timedelta(days=1) if day < Date.max else day
+
     def fits(self, entry: Entry) -> bool:
         """Whether an entry, as it stood then, is wanted as far as its state goes."""
-        if entry.known_at is None or (entry.hidden and not self.hidden):
+        return entry.known_at is not None and self.suits(entry)
+
+    def suits(self, entry: Entry) -> bool:
+        """Whether a memory, as it stood then, is wanted."""
+        if entry.hidden and not self.hidden:
             return False
         return not self.lessons or entry.status is not Status.SETTLED
 
@@ -80,8 +90,7 @@ def select(
     """
     best: dict[str, Entry] = {}
     seen: set[str] = set()
-    # It is tomorrow already, east of UTC.
-    day = (wanted.as_of.date() + timedelta(days=1)).isoformat().encode()
+    day = wanted.last_date.isoformat().encode()
     cut = b""
     passed_over = False
     for known, index, number in _newest_first(indexes, wanted.ticker):

@@ -118,15 +118,25 @@ class Shelf:
         except OSError as error:
             files.refuse("read", self.archive_folder, error)
         found = filter(None, map(self._archive_name.fullmatch, names))
-        return [self.archive(year) for year in sorted((int(m[1]) for m in found), reverse=True)]
+        years = sorted((int(match[1]) for match in found), reverse=True)
+        folder = os.path.realpath(self.archive_folder)
+        return [self._archive(folder, year) for year in years]
 
     def archive(self, year: int) -> Index:
         """The archive of a year, whether it is there or not."""
+        return self._archive(os.path.realpath(self.archive_folder), year)
+
+    def _archive(self, folder: str, year: int) -> Index:
+        path = f"{folder}{os.sep}{self._name_of(year)}"
+        if os.path.islink(path):  # noqa: PTH114 - this is asked for every archive, each time
+            path = os.path.realpath(path)
         index = self._archives.get(year)
-        if index is None:  # not setdefault: this is asked for every memory that is looked at
-            path = os.path.realpath(self.archive_folder / f"{self._archive_base}-{year}.md")
+        if index is None or str(index.path) != path:  # a link may lead elsewhere now
             index = self._archives[year] = Index(Path(path), archived=True)
         return index
+
+    def _name_of(self, year: int) -> str:
+        return f"{self._archive_base}-{year:04}.md"
 
     def year_of(self, index: Index) -> int:
         """The year of an archive."""
@@ -138,7 +148,7 @@ class Shelf:
             return str(self.path)
         beside = Path(os.path.realpath(self._absolute.parent)) == self.real.parent
         folder = self.path.parent / "archive" if beside else self.archive_folder
-        return str(folder / f"{self._archive_base}-{self.year_of(index)}.md")
+        return str(folder / self._name_of(self.year_of(index)))
 
 
 class Opened:
@@ -148,6 +158,7 @@ class Opened:
         self.shelf = shelf
         self.log = shelf.log
         self._open: dict[Index, int | None] = {}
+        self._archives: list[Index] | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -199,10 +210,21 @@ class Opened:
 
     def archives(self) -> list[Index]:
         """The archives that are there, the newest year first, open."""
-        indexes = self.shelf.archives()
-        for index in indexes:
+        if self._archives is None:  # this is asked for every memory that is looked at
+            self._archives = self.shelf.archives()
+        for index in self._archives:
             self.open(index)
-        return indexes
+        return self._archives
+
+    def repeated(self, index: Index) -> set[bytes]:
+        """The ids in an archive whose entries stand in the log, or in that of a later year."""
+        found: set[bytes] = set()
+        for other in (self.log, *self.archives()):
+            if other is index:
+                break
+            descriptor = self.descriptor(other)
+            found |= {name for name in index.common(other) if other.has_entry(descriptor, name)}
+        return found
 
     def entry(self, index: Index, number: int) -> Entry | None:
         """The entry of a block."""
@@ -210,14 +232,26 @@ class Opened:
 
     def where(self, name: str) -> tuple[Index, int] | None:
         """The file and block of an id."""
-        number = self.log.number(name)
-        if number is not None and self.entry(self.log, number):
+        if (number := self._number(self.log, name)) is not None:
             return self.log, number
         for index in self.archives():
-            number = index.number(name)
-            if number is not None and self.entry(index, number):
+            if (number := self._number(index, name)) is not None:
                 return index, number
         return None
+
+    def _number(self, index: Index, name: str) -> int | None:
+        number = index.number(name)
+        if number is None:
+            return None
+        found = self.entry(index, number)
+        return number if found and found.id == name else None
+
+    def settle_doubts(self) -> bool:
+        """Read anew what turned out not to be as it was taken to be; whether there was any."""
+        doubtful = [index for index in self._open if index.is_doubtful()]
+        for index in doubtful:
+            index.refresh(self.descriptor(index))
+        return bool(doubtful)
 
     def find(self, day: Date, ticker: str) -> list[Entry]:
         """The entries of a date and a ticker, archived ones last."""

@@ -1,12 +1,13 @@
 """The tag line of an entry: what a person scans, and what wins where a person edited it."""
 
 import re
-from dataclasses import dataclass
 from datetime import date as Date  # noqa: N812 - `date` is the name of a field here
+from typing import NamedTuple
 
 from tradmem.clock import parse_date
 from tradmem.errors import UsageError
-from tradmem.model import MARKET, Entry, Rating, Status, check_ticker
+from tradmem.model import Entry, Rating, Status
+from tradmem.tickers import MARKET, check_ticker
 
 NO_ALPHA = "n/a"
 UNRATED = "Unrated"
@@ -21,8 +22,7 @@ _NOT_IN_REASON = re.compile(r"[\ud800-\udfff|\]\[\x00-\x1f\x7f\x85\u2028\u2029\s
 _RATINGS = {rating.lower(): rating for rating in Rating}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tag:
+class Tag(NamedTuple):
     """A tag line, read.
 
     Attributes:

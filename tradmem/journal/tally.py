@@ -25,7 +25,7 @@ def judgements(entry: Entry) -> list[Judgement]:
     if not entry.outcomes:
         return []
     since = entry.recorded.known_at
-    dated = known(entry.additions, entry.recorded.horizon)
+    dated = known(entry.additions, entry.recorded)
     instants = {max(when, since) for when, act in dated if when and act.kind not in SILENT}
     found: list[Judgement] = []
     before: list[Sample] = []

@@ -17,7 +17,8 @@ from tradmem.errors import UsageError
 from tradmem.lessons.meter import current_meter
 from tradmem.lessons.reflect import Fault, FaultKind, Usage
 from tradmem.lessons.wire import Answer, Problem, problem, read_body
-from tradmem.model_settings import VARIABLES, ModelSettings
+from tradmem.model_settings import ModelSettings
+from tradmem.variables import VARIABLES
 
 Message = Mapping[str, str]
 LONGEST_WAIT = 60.0  # seconds that a server may ask for; beyond it nothing more is asked of it

@@ -5,9 +5,10 @@ from typing import NamedTuple
 
 from tradmem.lessons.filing import SIMILAR
 from tradmem.lessons.parts import Weighed
-from tradmem.lessons.recall import LeftOut, Recall, lesson_key
+from tradmem.lessons.recall import LeftOut, Recall, lesson_key, why_hidden
 from tradmem.lessons.wording import Shown
-from tradmem.model import MARKET, Entry, Status
+from tradmem.model import Entry, Status
+from tradmem.tickers import MARKET
 
 
 class _Said(NamedTuple):
@@ -52,12 +53,8 @@ class Choice:
         self._taken.append((item, reason))
 
     def _unfit(self, entry: Entry) -> str:
-        if entry.forgotten:
-            return "forgotten"
-        if entry.superseded_by:
-            return f"superseded by {entry.superseded_by}"
-        if entry.expired:
-            return "expired"
+        if entry.hidden:
+            return why_hidden(entry)
         if entry.status is Status.SETTLED and entry.ticker != self.ticker:
             return "no lesson yet, and of another ticker"
         return ""
@@ -67,7 +64,7 @@ class Choice:
         for number, other in enumerate(self._said):
             if _say_the_same(said, other):
                 item = self.shown[number]
-                self.shown[number] = replace(item, times=item.times + 1)
+                self.shown[number] = item._replace(times=item.times + 1)
                 reason = f"says the same as {item.entry.id}"
                 self.repeats.append(LeftOut(entry=entry, reason=reason))
                 return reason

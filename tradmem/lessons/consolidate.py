@@ -189,24 +189,31 @@ def _by_hindsight(entry: Entry) -> bool:
     return any(addition.data.get("hindsight") for addition in entry.additions)
 
 
-def note_text(cluster: Cluster) -> str:
-    """The words of the note, from the facts: how many, when, how they came out, what they said."""
+def heading(cluster: Cluster) -> str:
+    """The facts that a note begins with: how many, when, how they came out."""
     evidence = cluster.evidence
     days = sorted({entry.date for entry in evidence})
     span = f"of {days[0]}" if len(days) == 1 else f"from {days[0]} to {days[-1]}"
     if not cluster.tag:
         newest = evidence[0]
         came_out = f", each {newest.verdict}" if newest.verdict else ""
-        head = (
+        return (
             f"{len(evidence)} decisions on {cluster.ticker} {span} taught the same: "
-            f"each {newest.rating or UNRATED}{came_out}. The newest said:"
+            f"each {newest.rating or UNRATED}{came_out}."
         )
-        return f"{head}\n\n{newest.reflection}"
     counts = Counter(entry.verdict for entry in evidence)
     told = [f"{counts[verdict]} {verdict}" for verdict in Verdict]
     told += [f"{counts[None]} without a verdict"] if counts[None] else []
     about = f"{len(evidence)} lessons on {cluster.ticker} about {cluster.tag}"
-    lines = [f"{about} (decisions {span}): {', '.join(told)}.", ""]
+    return f"{about} (decisions {span}): {', '.join(told)}."
+
+
+def note_text(cluster: Cluster) -> str:
+    """The words of the note without a model: the facts, and what the lessons said."""
+    head, evidence = heading(cluster), cluster.evidence
+    if not cluster.tag:
+        return f"{head} The newest said:\n\n{evidence[0].reflection}"
+    lines = [head, ""]
     quoted = _distinct(evidence)
     lines += [_quote(entry) for entry in quoted[:_QUOTED]]
     if (more := len(quoted) - _QUOTED) > 0:

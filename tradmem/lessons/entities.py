@@ -7,7 +7,8 @@ from types import MappingProxyType
 from typing import Any
 
 from tradmem.lessons.names import COMPANIES
-from tradmem.model import QUOTE_CURRENCIES, Rating, Verdict
+from tradmem.model import Rating, Verdict
+from tradmem.tickers import QUOTE_CURRENCIES
 
 MOST_TAGS = 5
 LONGEST_TAG = 24  # characters

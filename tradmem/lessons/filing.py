@@ -1,8 +1,9 @@
 """What is added to a lesson when it is stored: what it repeats, whom it names, what is like it."""
 
 from collections import deque
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import islice
 from typing import Any
 
@@ -25,12 +26,14 @@ class Filer:
         recent: the newest lessons behind the ids of their entries, the newest first; those
             of this run join them.
         said: the same as ``seen``, of this run.
+        known: when what an entry teaches was known; a lesson never names what came later.
     """
 
     seen: Mapping[str, str]
     tickers: Collection[str]
     recent: deque[tuple[str, str]] = field(default_factory=lambda: deque(maxlen=COMPARED))
     said: dict[str, str] = field(default_factory=dict)
+    known: Callable[[str], datetime | None] = lambda _: None
 
     def file(self, lesson: Lesson, entry: Entry) -> dict[str, Any]:
         """The lesson's ledger values, with ``same_as``, ``similar`` and ``tickers``.
@@ -38,10 +41,11 @@ class Filer:
         The template's lessons name nobody beyond their facts, and repeat themselves by
         their wording: they are only compared by hash.
         """
-        data = lesson.ledger() | self._same_as(lesson.sha256, entry.id)
+        data = lesson.ledger() | self._same_as(lesson.sha256, entry.id, entry.known_at)
         if lesson.model != TEMPLATE:
             text = f"{entry.decision}\n{lesson.text}"
-            data |= self._further(text, lesson.text, entry.ticker, "same_as" in data)
+            is_same = "same_as" in data
+            data |= self._further(text, lesson.text, entry.ticker, is_same, entry.known_at)
             if "same_as" not in data:
                 self.recent.appendleft((entry.id, lesson.text))
         return data
@@ -52,13 +56,21 @@ class Filer:
         data = {"lesson": digest} | self._same_as(digest, name)
         return data | self._further(text, text, ticker, "same_as" in data)
 
-    def _same_as(self, digest: str, name: str) -> dict[str, Any]:
+    def _same_as(self, digest: str, name: str, at: datetime | None = None) -> dict[str, Any]:
         first = self.seen.get(digest) or self.said.setdefault(digest, name)
-        return {} if first == name else {"same_as": first}
+        return {} if first == name or not self._is_known(first, at) else {"same_as": first}
 
-    def _further(self, text: str, lesson: str, own: str, is_same: bool) -> dict[str, Any]:
+    def _is_known(self, name: str, at: datetime | None) -> bool:
+        """Whether an entry had taught something by an instant; by now, where there is none."""
+        known_at = self.known(name)
+        return at is None or known_at is None or known_at <= at
+
+    def _further(
+        self, text: str, lesson: str, own: str, is_same: bool, at: datetime | None = None
+    ) -> dict[str, Any]:
         named = tickers_in(text, self.tickers, own=own)
-        similar = [] if is_same else list(islice(similar_to(lesson, self.recent), _MOST_SIMILAR))
+        like = () if is_same else similar_to(lesson, self.recent)
+        similar = list(islice((name for name in like if self._is_known(name, at)), _MOST_SIMILAR))
         found: Mapping[str, list[str]] = {"tickers": list(named), "similar": similar}
         return {key: values for key, values in found.items() if values}
 

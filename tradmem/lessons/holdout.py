@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date as Date  # noqa: N812 - `date` is the name of a field here
+from functools import lru_cache
 from typing import NamedTuple
 
 from tradmem.errors import UsageError
@@ -85,4 +86,7 @@ def drawn(text: str) -> float:
 def _said(entry: Entry) -> str:
     """The normalised lesson or note; the id of what has neither."""
     text = entry.recorded.text if entry.recorded.is_note else entry.reflection
-    return lesson_hash(text, entry.ticker) if text else entry.id
+    return _hash(text, entry.ticker) if text else entry.id
+
+
+_hash = lru_cache(maxsize=65536)(lesson_hash)

@@ -9,6 +9,7 @@ from tradmem.clock import Clock, system_clock
 from tradmem.errors import LogError
 from tradmem.lessons.chat import Chat, Message, Reply
 from tradmem.lessons.checks import check, tidy
+from tradmem.lessons.digest import ModelDigester
 from tradmem.lessons.entities import tags_of
 from tradmem.lessons.exchanges import STUCK_AFTER, Exchanges
 from tradmem.lessons.figures import given
@@ -82,6 +83,11 @@ class OpenAIReflector:
             yield from in_order(lambda case: self._one(case, run), cases[alone:], width)
         finally:
             run.stop.set()
+
+    @property
+    def digester(self) -> ModelDigester:
+        """Words the notes of a consolidation, by the same model."""
+        return ModelDigester(self.chat, self.exchanges, self._clock)
 
     def close(self) -> None:
         """Let go of the connections."""

@@ -60,10 +60,10 @@ class Prompt:
 def lesson_prompt(entry: Entry, related: Sequence[Entry]) -> Prompt:
     """The question for the lesson of a settled entry."""
     names = {memory.id: f"memory {n}" for n, memory in enumerate(related, start=1)}
-    names = dict.fromkeys(_ids(entry, related), "another entry") | names
+    names = dict.fromkeys(ids_in(entry, related), "another entry") | names
     names[entry.id] = "this decision"
     decision = _cut(_fenced(entry.decision, names), LONGEST_DECISION)
-    memories = tuple(_memory(memory, names) for memory in related)
+    memories = tuple(memory_line(memory, names) for memory in related)
     parts = [
         "Facts",
         *_facts(entry),
@@ -213,7 +213,7 @@ _VERDICTS = {
 }
 
 
-def _memory(memory: Entry, names: Mapping[str, str]) -> str:
+def memory_line(memory: Entry, names: Mapping[str, str]) -> str:
     """One related memory in a line."""
     told = " ".join(_fenced(memory.reflection or memory.note, names).split())
     head = f"{memory.date} {memory.ticker}"
@@ -224,7 +224,7 @@ def _memory(memory: Entry, names: Mapping[str, str]) -> str:
     return f"{head}: <<< {_cut(told, LONGEST_MEMORY)} >>>" if told else f"{head}: no lesson yet"
 
 
-def _ids(entry: Entry, related: Sequence[Entry]) -> set[str]:
+def ids_in(entry: Entry, related: Sequence[Entry]) -> set[str]:
     """Every id that a text shown may hold."""
     ids = {
         linked for one in (entry, *related) for linked in (*one.recalled, *one.cited, *one.links)

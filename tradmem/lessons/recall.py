@@ -4,10 +4,11 @@ The plain rule: the newest lessons on the same ticker with their decisions, and 
 lesson of each of some other tickers; only what was known by the instant in question.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
+from typing import NamedTuple
 
 from tradmem.journal.ahead import ahead
 from tradmem.journal.base import Journal
@@ -16,14 +17,14 @@ from tradmem.lessons.holdout import WITHHELD, Holdout
 from tradmem.lessons.parts import Weighed
 from tradmem.lessons.reflect import lesson_hash
 from tradmem.lessons.wording import Frame, Shown, fit, written
-from tradmem.model import Entry
+from tradmem.model import Entry, Status
 
 OVER_BUDGET = "over the budget"
+_NEAR = 3  # memories that were not chosen and are explained, beside each kind of place
 _DEPTH = 8  # times the places of a ticker that are looked at for lessons that differ
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeftOut:
+class LeftOut(NamedTuple):
     """A memory that was not shown, and why."""
 
     entry: Entry
@@ -98,9 +99,11 @@ def recall(
         else []
     )
     shown = [*same, *(Shown(entry=entry, is_same=False) for entry in others)]
-    shown = [replace(item, worth=(item.entry.known_at or as_of).timestamp()) for item in shown]
     found = compose(journal, ticker, as_of, shown, left_out, budget=budget, holdout=holdout)
-    return replace(found, explained=_explained(found)) if explain else found
+    if not explain:
+        return found
+    near = _near_misses(journal, found, same_ticker, cross_ticker)
+    return replace(found, explained=(*_explained(found), *near))
 
 
 def compose(
@@ -146,6 +149,13 @@ def compose(
     )
 
 
+def record_only(journal: Journal, ticker: str, as_of: datetime) -> Recall:
+    """The track record on a ticker and no memories; an empty text while nothing was judged."""
+    track = line_of(journal, ticker, as_of)
+    text = written([], Frame(ticker, as_of, track, "")) if track else ""
+    return Recall(text=text, memories=(), left_out=(), ticker=ticker, as_of=as_of)
+
+
 def _explained(found: Recall) -> tuple[Weighed, ...]:
     """What the plain rule says of each memory that it chose."""
     shown = [
@@ -161,6 +171,46 @@ def _explained(found: Recall) -> tuple[Weighed, ...]:
     return (*shown, *(Weighed(entry=out.entry, reason=out.reason) for out in found.left_out))
 
 
+def _near_misses(
+    journal: Journal, found: Recall, same_ticker: int, cross_ticker: int
+) -> Iterator[Weighed]:
+    """What would have been shown next, or was hidden among what is shown, and why it is not."""
+    ticker = found.ticker
+    told = {*found.ids, *(out.entry.id for out in found.left_out)}
+    shown = {entry.ticker for entry in (*found.memories, *found.withheld)}
+    there = sum(e.ticker == ticker for e in (*found.memories, *(o.entry for o in found.left_out)))
+    as_of, own, other = found.as_of, there + _NEAR, cross_ticker + _NEAR
+    near = [
+        entry
+        for hidden in (True, False)
+        for entry in (
+            *journal.memories(as_of, ticker=ticker, hidden=hidden, limit=own),
+            *journal.memories(as_of, not_ticker=ticker, hidden=hidden, limit=other),
+        )
+    ]
+    for entry in {entry.id: entry for entry in near if entry.id not in told}.values():
+        if entry.hidden:
+            reason = why_hidden(entry)
+        elif entry.ticker == ticker:
+            reason = f"{same_ticker} of {ticker} are newer"
+        elif entry.status is Status.SETTLED:
+            reason = "no lesson yet, and of another ticker"
+        elif entry.ticker in shown:
+            reason = "another memory of its ticker is newer"
+        else:
+            reason = "other tickers have something newer"
+        yield Weighed(entry=entry, reason=reason)
+
+
+def why_hidden(entry: Entry) -> str:
+    """What hides a memory, in a word or two; empty if nothing does."""
+    if entry.forgotten:
+        return "forgotten"
+    if entry.superseded_by:
+        return f"superseded by {entry.superseded_by}"
+    return "expired" if entry.expired else ""
+
+
 def _same(
     journal: Journal, ticker: str, as_of: datetime, wanted: int
 ) -> tuple[list[Shown], list[LeftOut]]:
@@ -169,23 +219,35 @@ def _same(
     Where they repeat each other it looks so far back, and no further: a ticker that always
     teaches the same leaves places empty.
     """
-    limit, most = wanted, _DEPTH * wanted
+    limit, most, seen = wanted, _DEPTH * wanted, 0
+    said: dict[str, list[Entry]] = {}
     while wanted:
         found = journal.memories(as_of, ticker=ticker, limit=limit)
-        shown: dict[str, Shown] = {}
-        left_out: list[LeftOut] = []
-        for entry in found:
+        for entry in found[seen:]:
             key = lesson_key(entry)
-            if key in shown:
-                first = shown[key]
-                shown[key] = replace(first, times=first.times + 1)
-                left_out.append(LeftOut(entry=entry, reason=f"the same lesson as {first.entry.id}"))
-            elif len(shown) < wanted:
-                shown[key] = Shown(entry=entry, is_same=True, decision=entry.decision)
-        if len(shown) >= wanted or len(found) < limit or limit >= most:
-            return list(shown.values()), left_out
-        limit = min(2 * limit, most)
+            if key in said:
+                said[key].append(entry)
+            elif len(said) < wanted:
+                said[key] = [entry]
+        if len(said) >= wanted or len(found) < limit or limit >= most:
+            return [_first_of(group) for group in said.values()], list(_repeats(found, said))
+        limit, seen = min(2 * limit, most), len(found)
     return [], []
+
+
+def _first_of(group: Sequence[Entry]) -> Shown:
+    """The newest of those that say the same, which are counted."""
+    entry = group[0]
+    return Shown(entry=entry, is_same=True, times=len(group), decision=entry.decision)
+
+
+def _repeats(found: Sequence[Entry], said: Mapping[str, Sequence[Entry]]) -> Iterator[LeftOut]:
+    """Those that say the same as a newer one, the newest first."""
+    firsts = {e.recorded.id: group[0].id for group in said.values() for e in group[1:]}
+    for entry in found:
+        first = firsts.get(entry.recorded.id)
+        if first:
+            yield LeftOut(entry, f"the same lesson as {first}")
 
 
 def lesson_key(entry: Entry) -> str:

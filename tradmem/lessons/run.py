@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from tradmem.lessons.chat import Reply
 from tradmem.lessons.reflect import Fault, FaultKind
-from tradmem.model_settings import VARIABLES
+from tradmem.variables import VARIABLES
 
 SILENT = 5  # entries in a row without any answer, after which no more are asked about
 

@@ -8,7 +8,7 @@ how rare a word is, depends on nothing that was not known then.
 
 import threading
 from bisect import bisect_left, insort
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -102,6 +102,7 @@ class SearchIndex:
         self._mark = changes.mark
 
     def _take(self, passages: Sequence[Passage]) -> None:
+        are_many = False
         for start in range(0, len(passages), _BATCH):
             fresh = [
                 (passage, digest)
@@ -113,17 +114,22 @@ class SearchIndex:
             pairs = list(zip(numbers, (passage for passage, _ in fresh), strict=True))
             self.memories.add((number, p.text) for number, p in pairs if p.teaches)
             self.others.add((number, p.text) for number, p in pairs if not p.teaches)
-            if len(numbers) > _FEW:
-                self.order = sorted(self.rows)
-                self.teaching = [n for n in self.order if self.rows[n].teaches]
-                self.taught = [n for n in self.order if not self.rows[n].sole]
-            else:
-                for number in numbers:
-                    insort(self.order, number)
-                    if self.rows[number].teaches:
-                        insort(self.teaching, number)
-                    if not self.rows[number].sole:
-                        insort(self.taught, number)
+            are_many = are_many or len(numbers) > _FEW
+            if not are_many:
+                self._order(numbers)
+        if are_many:  # once for all
+            self.order = sorted(self.rows)
+            self.teaching = [n for n in self.order if self.rows[n].teaches]
+            self.taught = [n for n in self.order if not self.rows[n].sole]
+
+    def _order(self, numbers: Iterable[int]) -> None:
+        """Put a few new rows into the orders."""
+        for number in numbers:
+            insort(self.order, number)
+            if self.rows[number].teaches:
+                insort(self.teaching, number)
+            if not self.rows[number].sole:
+                insort(self.taught, number)
 
     def _add(self, passage: Passage, digest: int) -> int:
         number = number_of(passage.since, self._next)

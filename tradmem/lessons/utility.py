@@ -126,9 +126,10 @@ def lesson_utility(
         counts: which decisions are looked at; all by default.
 
     Raises:
-        UsageError: the rate is no share.
+        UsageError: the rate is no share between 0 and 1.
     """
-    if isinstance(false_discovery, bool) or not 0 < false_discovery < 1:
+    is_share = isinstance(false_discovery, int | float) and not isinstance(false_discovery, bool)
+    if not is_share or not 0 < false_discovery < 1:
         raise UsageError(f"a false discovery rate of {false_discovery!r} cannot be; use 0.1")
     by_id = {entry.id: entry for entry in reversed(list(entries))}
     newest = newest_revisions(by_id.values())

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
 
 from tradmem.journal.tagline import UNRATED, percent
-from tradmem.model import MARKET, Entry, Status
+from tradmem.model import Entry, Status
+from tradmem.tickers import MARKET
 
 _OPEN = "<past_decisions>"
 _CLOSE = "</past_decisions>"
@@ -19,21 +19,21 @@ _CUT = " …"
 _SHORTEST = 80  # characters of a decision below which it says nothing
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class Shown(NamedTuple):
     """A memory and how it is to be shown.
 
     Attributes:
         entry: as it stood.
         is_same: whether it is of the ticker itself.
-        worth: what is worth the least goes first where the budget is short.
+        worth: what is worth the least goes first where the budget is short; by default the
+            oldest.
         times: how many lessons say the same.
         decision: as much of it as is shown.
     """
 
     entry: Entry
     is_same: bool
-    worth: float = 0.0
+    worth: float | None = None
     times: int = 1
     decision: str = ""
 
@@ -62,13 +62,19 @@ def fit(shown: Sequence[Shown], frame: Frame, budget: int) -> tuple[list[Shown],
     kept = list(shown)
     dropped: list[Entry] = []
     while kept:
-        bare = written([replace(item, decision="") for item in kept], frame)
-        left = budget - len(bare)
+        left = budget - len(written(kept, frame, bare=True))
         if left >= 0:
             return _cut(kept, left), dropped
-        least = min(range(len(kept)), key=lambda n: (kept[n].worth, -n))
+        least = min(range(len(kept)), key=lambda n: (_worth(kept[n]), -n))
         dropped.append(kept.pop(least).entry)
     return [], dropped
+
+
+def _worth(item: Shown) -> float:
+    """The less, the sooner a memory goes where the budget is short."""
+    if item.worth is not None:
+        return item.worth
+    return item.entry.known_at.timestamp() if item.entry.known_at else 0.0
 
 
 def _cut(shown: Sequence[Shown], left: int) -> list[Shown]:
@@ -77,18 +83,25 @@ def _cut(shown: Sequence[Shown], left: int) -> list[Shown]:
     for item in shown:
         label = len("Decision: \n")
         room = left - label
-        text = _guard(item.decision)
+        text = _guard(item.decision) if item.decision else ""
         if len(text) > room:
             text = text[: room - len(_CUT)].rstrip() + _CUT if room >= _SHORTEST else ""
         left -= len(text) + label if text else 0
-        out.append(replace(item, decision=text))
+        out.append(item if text == item.decision else item._replace(decision=text))
     return out
 
 
-def written(shown: Sequence[Shown], frame: Frame) -> str:
-    """The text that shows some memories; without any, the track record alone."""
-    same = [_paragraph(item, frame.as_of) for item in shown if item.is_same]
-    others = [_paragraph(item, frame.as_of) for item in shown if not item.is_same]
+def written(shown: Sequence[Shown], frame: Frame, *, bare: bool = False) -> str:
+    """The text that shows some memories; without any, the track record alone.
+
+    Args:
+        shown: in the order of the text.
+        frame: what stands around them.
+        bare: without any decisions.
+    """
+    as_of = frame.as_of
+    same = [_paragraph(item, as_of, bare=bare) for item in shown if item.is_same]
+    others = [_paragraph(item, as_of, bare=bare) for item in shown if not item.is_same]
     parts = [_HEADING]
     if frame.track:
         parts.append(frame.track)
@@ -99,38 +112,65 @@ def written(shown: Sequence[Shown], frame: Frame) -> str:
     return "\n\n".join([f"{_OPEN}\n{parts[0]}", *parts[1:]]) + f"\n{_CLOSE}\n"
 
 
-def _paragraph(item: Shown, as_of: datetime) -> str:
-    entry = item.entry
-    lines = [_head(entry, as_of)]
-    if entry.status is Status.NOTE:
-        lines.append(f"Note: {_guard(entry.note)}")
-        return "\n".join(lines)
-    if item.decision:
-        lines.append(f"Decision: {item.decision}")
-    if entry.remark:
-        lines.append(f"Note: {_guard(entry.remark)}")
-    if entry.reflection:
-        again = f" (said of {item.times} decisions)" if item.times > 1 else ""
-        lines.append(f"Lesson{again}: {_guard(entry.reflection)}")
-    else:
-        lines.append("Lesson: no lesson yet.")
-    return "\n".join(lines)
-
-
-def _head(entry: Entry, as_of: datetime) -> str:
-    """One line: date, ticker, rating, figures, verdict, age."""
-    known_at = entry.known_at or as_of
-    age = (as_of - known_at).days
+def _paragraph(item: Shown, as_of: datetime, *, bare: bool) -> str:
+    words = _words(item.entry)
+    age = (as_of - words.known_at).days if words.known_at else 0
     ago = "today" if age < 1 else "1 day ago" if age == 1 else f"{age} days ago"
+    is_shown = item.decision and not bare and not words.is_note
+    decision = f"Decision: {item.decision}\n" if is_shown else ""
+    if item.times > 1 and words.lesson:
+        below = f"{words.remark}Lesson (said of {item.times} decisions): {words.lesson}"
+        return f"{words.head} {ago}\n{decision}{below}"
+    return f"{words.head} {ago}\n{decision}{words.below}"
+
+
+class _Words(NamedTuple):
+    """What a text says of an entry, whenever and beside whatever it is shown."""
+
+    entry: Entry
+    known_at: datetime | None
+    is_note: bool
+    head: str
+    below: str
+    remark: str = ""
+    lesson: str = ""
+
+
+# An entry is shown again and again; while it is held here, no other can have its address.
+_WORDS: dict[int, _Words] = {}
+_MOST_WORDS = 1024
+
+
+def _words(entry: Entry) -> _Words:
+    found = _WORDS.get(id(entry))
+    if found is None or found.entry is not entry:
+        if len(_WORDS) >= _MOST_WORDS:
+            _WORDS.clear()
+        found = _WORDS[id(entry)] = _make_words(entry)
+    return found
+
+
+def _make_words(entry: Entry) -> _Words:
+    head, known_at = _head(entry), entry.known_at
+    if entry.status is Status.NOTE:
+        return _Words(entry, known_at, True, head, f"Note: {_guard(entry.note)}")
+    lesson = _guard(entry.reflection)
+    remark = f"Note: {_guard(entry.remark)}\n" if entry.remark else ""
+    below = f"{remark}Lesson: {lesson or 'no lesson yet.'}"
+    return _Words(entry, known_at, False, head, below, remark, lesson)
+
+
+def _head(entry: Entry) -> str:
+    """One line: date, ticker, rating, figures, verdict; its age is to follow."""
     ticker, outcome = _called(entry.ticker), entry.outcome
     if outcome is None:
-        return f"{entry.date} {ticker}, noted {ago}"
+        return f"{entry.date} {ticker}, noted"
     alpha = f", alpha {percent(outcome.alpha)}" if outcome.alpha is not None else ""
     against = f" against {outcome.benchmark}" if outcome.benchmark and alpha else ""
     verdict = f": {entry.verdict}" if entry.verdict else ""
     return (
         f"{entry.date} {ticker} {entry.rating or UNRATED}{verdict}, "
-        f"{percent(outcome.raw_return)} in {outcome.sessions} sessions{alpha}{against}, known {ago}"
+        f"{percent(outcome.raw_return)} in {outcome.sessions} sessions{alpha}{against}, known"
     )
 
 

@@ -21,7 +21,7 @@ from tradmem.clock import Clock, system_clock
 from tradmem.errors import PriceError, UsageError
 from tradmem.market.cache_file import Kept, load, save
 from tradmem.market.prices import Bars, PriceSource, Span, cut_bars
-from tradmem.model import TICKER
+from tradmem.tickers import TICKER
 
 FRESH = timedelta(minutes=30)  # under 2 h: what is final now was closed when it was fetched
 KEEP = timedelta(days=7)

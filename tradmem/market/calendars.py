@@ -15,7 +15,7 @@ from tradmem.clock import last_instant
 from tradmem.errors import UsageError
 from tradmem.market.sessions import FINAL_AFTER, Calendar, Days
 from tradmem.market.symbols import Aliases, kind_of, market_of, yahoo_symbol
-from tradmem.model import AssetClass
+from tradmem.tickers import AssetClass
 
 __all__ = [
     "FINAL_AFTER",
@@ -136,6 +136,21 @@ def today(ticker: str, now: datetime, aliases: Aliases = None) -> date:
     return now.astimezone(calendar_of(ticker, aliases).zone).date()
 
 
+def refuse_future(ticker: str, day: date, now: datetime, aliases: Aliases = None) -> None:
+    """Let a decision carry no date that has not begun where its ticker trades.
+
+    Raises:
+        UsageError: the date is later than today.
+    """
+    if day < now.date() or day <= (here := today(ticker, now, aliases)):
+        return
+    zone = calendar_of(ticker, aliases).zone.key
+    raise UsageError(
+        f"{day} is later than today, {here} in {zone}; "
+        f"a decision on {ticker} is dated today or earlier"
+    )
+
+
 def decision_instant(
     ticker: str, day: date, now: datetime, aliases: Aliases = None
 ) -> tuple[datetime, bool]:
@@ -154,13 +169,8 @@ def decision_instant(
     Raises:
         UsageError: the date is later than today.
     """
+    refuse_future(ticker, day, now, aliases)
     calendar = calendar_of(ticker, aliases)
-    here = today(ticker, now, aliases)
-    if day > here:
-        raise UsageError(
-            f"{day} is later than today, {here} in {calendar.zone.key}; "
-            f"a decision on {ticker} is dated today or earlier"
-        )
     if calendar.close(calendar.first_after(day)) > now:
         return now, False
     if calendar.is_session(day):

@@ -1,6 +1,6 @@
 """Price sources that need no network: closes in memory and closes in a file."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date
 from os import PathLike, stat_result
@@ -23,6 +23,9 @@ _ADJUSTED = ("adj_close", "adjclose", "adjusted_close", "adj._close")
 _CLOSES = ("close", "price")
 _SPLITS = ("split", "splits", "stock_splits")
 _DIVIDENDS = ("dividend", "dividends")
+
+
+_Names = tuple[str, ...]
 
 
 class _History(NamedTuple):
@@ -178,7 +181,7 @@ class FilePrices:
         self._basis = basis
         self._aliases = aliases
         self._lock = Lock()
-        self._read: tuple[tuple[int, int, int], _Shelf, tuple[str, ...]] | None = None
+        self._read: tuple[tuple[int, int, int], _Shelf, _Names, _Names] | None = None
         self._stat()
 
     @property
@@ -189,6 +192,15 @@ class FilePrices:
             UsageError: the file cannot be read.
         """
         return self._load()[1]
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What a person should know of the file, one line each.
+
+        Raises:
+            UsageError: the file cannot be read.
+        """
+        return self._load()[2]
 
     def fetch(self, spans: Mapping[str, Span]) -> dict[str, Bars | PriceError]:
         """See :class:`tradmem.market.prices.PriceSource`.
@@ -209,14 +221,15 @@ class FilePrices:
             raise UsageError(f"cannot read prices from {self._path}: it is no file")
         return found
 
-    def _load(self) -> tuple[_Shelf, tuple[str, ...]]:
+    def _load(self) -> tuple[_Shelf, _Names, _Names]:
         with self._lock:
             found = self._stat()
             version = (found.st_ino, found.st_mtime_ns, found.st_size)
             if self._read is None or self._read[0] != version:
                 histories = _file_histories(self._path, self._basis)
                 shelf = _Shelf(histories, self._path.name, self._aliases, may_end=True)
-                self._read = (version, shelf, tuple(histories))
+                notices = tuple(_repeats(histories, str(self._path)))
+                self._read = (version, shelf, tuple(histories), notices)
             return self._read[1:]
 
 
@@ -260,14 +273,30 @@ def _file_histories(path: Path, basis: str) -> dict[str, _History]:
     try:
         if _first(names, _TICKERS) is not None:
             return _long(frame, names, basis)
-        if {"open", "high", "low", "close"} <= set(names):
-            raise UsageError("open, high, low and close but no ticker; add a column ticker")  # noqa: TRY301
+        if unsaid := [name for name in names if name in _CLOSES + _ADJUSTED]:
+            raise UsageError(  # noqa: TRY301
+                f"it has a column {unsaid[0]} and no ticker; add a column ticker, or name that "
+                "column after the ticker, as in date,NVDA"
+            )
         return {
             name: _History([Row(day, value) for day, value in column], {}, {}, basis=basis)
             for name, column in _columns(frame).items()
         }
     except UsageError as error:
         raise UsageError(f"cannot read prices from {path}: {error}") from error
+
+
+def _repeats(histories: Mapping[str, _History], path: str) -> Iterator[str]:
+    """Where a ticker has more than one close on a date; the last one counts."""
+    for name, history in histories.items():
+        closes: dict[date, set[str]] = {}
+        for row in history.rows:
+            if (day := as_date(row.day)) and str(row.close).strip():
+                closes.setdefault(day, set()).add(str(row.close).strip())
+        days = sorted(day for day, values in closes.items() if len(values) > 1)
+        if days:
+            more = f" and {len(days) - 1:,} more dates" if len(days) > 1 else ""
+            yield f"{path} has several closes of {name} on {days[0]}{more}; the last one counts"
 
 
 def _read_frame(path: Path) -> "pd.DataFrame":

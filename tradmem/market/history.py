@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 from tradmem.errors import PriceError
 from tradmem.market.calendars import Calendar
 from tradmem.market.prices import Bars, Row, make_bars
-from tradmem.model import AssetClass
+from tradmem.tickers import AssetClass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from tradmem.errors import PriceError, PriceFault, UsageError
 from tradmem.market.symbols import Aliases, kind_of
-from tradmem.model import NOTHING, AssetClass
+from tradmem.model import NOTHING
+from tradmem.tickers import AssetClass
 
 
 class Span(NamedTuple):

@@ -17,7 +17,7 @@ from tradmem.market.symbols import (
     suffix_of,
     yahoo_symbol,
 )
-from tradmem.model import AssetClass
+from tradmem.tickers import AssetClass
 
 WAIT = timedelta(hours=30 * 24)  # after the planned exit became final
 HISTORY = timedelta(days=731)  # how far back from a decision a close counts for sigma and beta
@@ -146,10 +146,23 @@ def window_of(question: Question, aliases: Aliases = None) -> Window:
     benchmark = listing_of(question.benchmark, aliases) if question.benchmark else None
     if benchmark == own:
         benchmark = None
-    entry = own.calendar.first_closing_after(question.decided_at)
-    planned_exit = own.calendar.later(entry, question.horizon)
-    due = own.calendar.final_at(planned_exit)
-    return Window(own, benchmark, entry, planned_exit, due, due + WAIT)
+    return Window(own, benchmark, *_dates(own.calendar, question.decided_at, question.horizon))
+
+
+def due_of(ticker: str, decided_at: datetime, horizon: int, aliases: Aliases = None) -> datetime:
+    """When the planned exit of a decision is final, aware UTC."""
+    return _dates(listing_of(ticker, aliases).calendar, decided_at, horizon)[2]
+
+
+@lru_cache(maxsize=4096)  # decisions of one instant share their dates
+def _dates(
+    calendar: Calendar, decided_at: datetime, horizon: int
+) -> tuple[date, date, datetime, datetime]:
+    """Planned entry and exit, when the exit is due, and when the wait ends."""
+    entry = calendar.first_closing_after(decided_at)
+    planned_exit = calendar.later(entry, horizon)
+    due = calendar.final_at(planned_exit)
+    return entry, planned_exit, due, due + WAIT
 
 
 def history_start(question: Question) -> date:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from datetime import datetime
 from math import isfinite
+from operator import attrgetter
 
 from tradmem.clock import utc
 from tradmem.errors import PriceError, PriceFault, TradmemError
@@ -79,10 +80,13 @@ def _answer(
 
 
 def _check_finite(outcome: Outcome) -> None:
-    for field in fields(outcome):
-        value = getattr(outcome, field.name)
-        if isinstance(value, float) and not isfinite(value):
-            raise ValueError(f"{field.name} is {value}")
+    for name, value in zip(_NUMBERS, _numbers_of(outcome), strict=True):
+        if value is not None and not isfinite(value):
+            raise ValueError(f"{name} is {value}")
+
+
+_NUMBERS = tuple(field.name for field in fields(Outcome) if "float" in str(field.type))
+_numbers_of = attrgetter(*_NUMBERS)
 
 
 def _with_benchmark(question: Question, benchmarks: Benchmarks, aliases: Aliases) -> Question:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
-from tradmem.model import QUOTE_CURRENCIES
+from tradmem.tickers import QUOTE_CURRENCIES
 
 Aliases = Mapping[str, str] | None
 

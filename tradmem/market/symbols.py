@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from tradmem.market.spellings import STABLE_COINS, Aliases, yahoo_symbol
-from tradmem.model import AssetClass, asset_class
+from tradmem.tickers import AssetClass, asset_class
 
 __all__ = [
     "MARKETS",

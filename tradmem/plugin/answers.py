@@ -15,10 +15,11 @@ from tradmem.lessons.parts import PartName, Rank, Weighed
 from tradmem.lessons.recall import Recall, compose
 from tradmem.lessons.wording import Shown
 from tradmem.lessons.words import terms_of
-from tradmem.model import MARKET, Entry, Status
+from tradmem.model import Entry, Status
 from tradmem.plugin import texts
 from tradmem.plugin.arguments import CONTENT, QUERY, date_of, text_of, ticker_of
 from tradmem.plugin.libraries import Library
+from tradmem.tickers import MARKET
 
 _NEAR = 0.3  # a cosine from which on a memory has to do with a query by its meaning
 _MOST_PENDING = 5  # open decisions that are named beside what was found

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from tradmem.clock import as_instant
 from tradmem.errors import UsageError
-from tradmem.model import MARKET, Rating, check_ticker
+from tradmem.model import Rating
+from tradmem.tickers import MARKET, check_ticker
 
 MOST_CONTENT = 20_000  # characters of a note or a decision
 MOST_QUERY = 2_000

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tradmem.clock import Clock
+from tradmem.configuration import load
 from tradmem.errors import UsageError
 from tradmem.memory import Memory
 from tradmem.settings import Settings
@@ -94,11 +95,12 @@ class Library:
         path = getattr(self.memory.journal, "path", None)
         if path is not None:
             return str(os.path.realpath(path))
-        return self.log or f"memory {id(self.memory.journal)}"
+        name = getattr(self.memory.journal, "name", "")  # of a database, without its password
+        return str(name) or f"memory {id(self.memory.journal)}"
 
 
 def open_libraries(
-    tables: Mapping[str, Mapping[str, Any]],
+    tables: Mapping[str, Mapping[str, Any]] | None = None,
     *,
     folder: Path | None = None,
     prices: "PriceSource | None" = None,
@@ -109,8 +111,9 @@ def open_libraries(
 
     Args:
         tables: by name, a table with ``log`` and ``description``, and perhaps ``access``
-            (``add`` by default) and ``tenant``.
-        folder: from which relative paths of logs start; the working folder by default.
+            (``add`` by default) and ``tenant``; by default those of the settings file.
+        folder: from which relative paths of logs start; that of the settings file, or else the
+            working folder, by default.
         prices: see :class:`~tradmem.memory.Memory`, for all of them.
         settings: for all of them.
         clock: for all of them.
@@ -119,6 +122,10 @@ def open_libraries(
         UsageError: a table cannot be, a library to read is not there, two names make one tool
             name, or two tenants share a log.
     """
+    if tables is None:
+        said = load()
+        tables, settings = said.libraries, settings or said.settings
+        folder = folder or (said.path.parent if said.path else None)
     found = {}
     for name, table in tables.items():
         log = _log(name, table, folder or Path())

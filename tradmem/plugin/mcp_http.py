@@ -16,6 +16,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_REQUEST
 from pydantic import AnyHttpUrl
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tradmem.errors import UsageError
@@ -29,7 +30,7 @@ _MOST_CONNECTIONS = 200
 _BACKLOG = 128
 _SHUTDOWN = 5  # seconds that calls under way are given
 _LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
-_REFUSALS = (401, 403, 413, 421)
+_REFUSALS = (401, 403, 405, 413, 421)
 
 
 def parse_address(text: str) -> tuple[str, int]:
@@ -182,7 +183,11 @@ class _Bearers:
 
 
 class _Watched:
-    """Notes what was refused before it was a call."""
+    """Notes what was refused before it was a call; takes calls alone.
+
+    There are no sessions, so a stream that a GET would open has nothing to tell, and would
+    stay open for nothing.
+    """
 
     def __init__(self, app: ASGIApp, calls: CallLog | None) -> None:
         self._app = app
@@ -197,7 +202,12 @@ class _Watched:
             await send(message)
 
         watched = scope["type"] == "http" and self._calls is not None
-        await self._app(scope, receive, watch if watched else send)
+        to_client = watch if watched else send
+        if scope["type"] == "http" and scope["method"] != "POST":
+            refusal = Response("only POST is answered here", 405, {"Allow": "POST"})
+            await refusal(scope, receive, to_client)
+        else:
+            await self._app(scope, receive, to_client)
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -4,6 +4,7 @@ import html
 import json
 import re
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any
 
 from tradmem.rating.value import NOT_OURS, RATING
@@ -62,7 +63,11 @@ def answer_lines(text: str, is_label: Callable[[str], bool]) -> list[str]:
 
 def clean(line: str) -> str:
     """One line in plain characters: compatibility forms folded, markup and quotes gone."""
-    line = line[:_WIDTH]
+    return _clean(line[:_WIDTH])
+
+
+@lru_cache(maxsize=1024)
+def _clean(line: str) -> str:
     if _FENCE.fullmatch(line):
         return ""
     if "&" in line:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple
 
@@ -95,6 +96,7 @@ def _votes(lines: Sequence[str]) -> Iterator[tuple[int, Possible]]:
             yield from _column_votes(lines, index)
 
 
+@lru_cache(maxsize=1024)
 def _label(line: str) -> _Label | None:
     """The label at the start of a line, and what stands behind it."""
     found = _LABEL.match(line)

@@ -1,6 +1,7 @@
 """What the text behind a label leaves possible: one rating, all five, or none."""
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from tradmem.model import Rating
@@ -90,6 +91,7 @@ _REMARK = re.compile(
 )
 
 
+@lru_cache(maxsize=1024)
 def read_value(value: str) -> Possible:
     """What a value says: its first rating, or the last one of a change of ratings.
 

@@ -7,7 +7,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tradmem.running.graphs import Graph, find_graph, load_graph
+    from tradmem.running.driving import Graph
+    from tradmem.running.graphs import find_graph, load_graph
     from tradmem.running.once import run_once
     from tradmem.running.plan import Fate
     from tradmem.running.record import RunLog, RunRecord, RunState
@@ -43,7 +44,8 @@ __all__ = [
 ]
 
 _PLACES = {
-    "graphs": ("Graph", "find_graph", "load_graph"),
+    "driving": ("Graph",),
+    "graphs": ("find_graph", "load_graph"),
     "once": ("run_once",),
     "plan": ("Fate",),
     "record": ("RunLog", "RunRecord", "RunState"),

@@ -6,7 +6,6 @@ from time import monotonic, sleep
 
 from tradmem.errors import LogBusy
 from tradmem.journal import files
-from tradmem.memory import Memory
 from tradmem.running.record import RunLog
 from tradmem.running.stopping import Stop
 
@@ -15,12 +14,12 @@ _LOOK = 0.1  # seconds between two tries
 
 @contextmanager
 def alone(
-    memory: Memory, wait: float, stop: Stop, told: Callable[[LogBusy], None]
+    runs: RunLog | None, wait: float, stop: Stop, told: Callable[[LogBusy], None]
 ) -> Iterator[None]:
-    """Hold the lock that lets one run over a log work; a log that is no file has none.
+    """Hold the lock that lets one run over a log work; without a record there is none.
 
     Args:
-        memory: whose log.
+        runs: the record of the runs over the log.
         wait: seconds to wait for another run.
         stop: ends the wait.
         told: called once if there is one to wait for.
@@ -29,13 +28,12 @@ def alone(
         LogBusy: another run went on for all that time.
         LogError: the log is no file that could be written.
     """
-    path = getattr(memory.journal, "path", None)
-    if path is None:
+    if runs is None:
         yield
         return
-    files.check_regular("write", path)
-    lock, until = RunLog(path).lock, monotonic() + wait
-    files.make_folder(path.parent)
+    files.check_regular("write", runs.log)
+    lock, until = runs.lock, monotonic() + wait
+    files.make_folder(runs.log.parent)
     is_told = False
     with ExitStack() as stack:
         while True:
@@ -44,9 +42,9 @@ def alone(
                 break
             except LogBusy as error:
                 if stop.is_asked or monotonic() >= until:
-                    waited = f" and was for {wait:g} s" if wait else ""
+                    waited = f" and was for {wait:g} s" if wait and not stop.is_asked else ""
                     raise LogBusy(
-                        f"another run over {path} is under way{waited}; what it decides "
+                        f"another run over {runs.log} is under way{waited}; what it decides "
                         "need not be decided again"
                     ) from error
                 if not is_told:

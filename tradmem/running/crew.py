@@ -13,12 +13,13 @@ from tradmem.lessons.meter import Meter, metered
 from tradmem.memory import Memory
 from tradmem.model import Entry
 from tradmem.running.budget import Budget
+from tradmem.running.driving import Graph
 from tradmem.running.faults import is_passing
-from tradmem.running.graphs import Graph
 from tradmem.running.plan import Fate, Planned
 from tradmem.running.report import Event, EventKind, RunOptions, TickerRun
 from tradmem.running.stopping import Stop, Stopped
 
+_HOPELESS = 5  # tickers in a row, after which nothing is tried again in an outage
 _STEP = 4.0  # times as long, from one pause to the next
 _DECIDED_AS = ("rating", "decision", "final_trade_decision")  # where a graph may say its decision
 
@@ -53,6 +54,7 @@ class Crew:
         self._memory, self._graph, self._options = memory, graph, options
         self._stop, self._told = stop, told
         self.meters: dict[str, Meter] = {}
+        self._in_vain = 0  # tickers in a row that were given up for what should have passed
         self._budget = Budget(options.max_cost, spent)
 
     def begin(self, todo: Iterable[Planned]) -> int:
@@ -115,7 +117,9 @@ class Crew:
 
     def _after(self, planned: Planned, error: BaseException, tries: int) -> dict[str, Any]:
         """What a failed try comes to; nothing if there is to be another one."""
-        if tries > self._options.retries or not is_passing(error):
+        passing = is_passing(error)
+        if tries > self._options.retries or not passing or self._in_vain >= _HOPELESS:
+            self._in_vain += passing
             return {"fate": Fate.FAILED, "error": error}
         pause = self._options.pause * _STEP ** (tries - 1)
         self._tell(EventKind.RETRY, ticker=planned.ticker, error=error, pause=pause)
@@ -139,6 +143,7 @@ class Crew:
         said = next((str(state[key]) for key in _DECIDED_AS if state.get(key)), "")
         if entry is None:
             return {"fate": Fate.UNSTORED, "said": said, "notices": _notices(state)}
+        self._in_vain = 0
         fate = Fate.DECIDED if is_new else Fate.STANDING
         return {"fate": fate, "entry": entry, "said": said, "notices": _notices(state)}
 
@@ -159,7 +164,7 @@ def standing(
     """
     there = memory.journal.find(planned.day, planned.ticker)
     fresh = [entry for entry in there if entry.id not in before and not entry.recorded.is_note]
-    named = memory.get(str(state["entry_id"])) if state.get("entry_id") else None
+    named = memory.journal.get(str(state["entry_id"])) if state.get("entry_id") else None
     entry = named or (fresh[-1] if fresh else None)
     if entry is None:
         old = [one for one in there if not one.recorded.is_note]
@@ -169,4 +174,5 @@ def standing(
 
 def _notices(state: Mapping[str, Any]) -> tuple[str, ...]:
     given = state.get("notices") or ()
-    return (given,) if isinstance(given, str) else tuple(str(notice) for notice in given)
+    several = isinstance(given, list | tuple)
+    return tuple(str(notice) for notice in (given if several else (given,)))

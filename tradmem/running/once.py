@@ -2,12 +2,10 @@
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from contextvars import copy_context
 from dataclasses import replace
 from datetime import date as Date  # noqa: N812 - `date` is the name of a parameter here
 from datetime import datetime
 from queue import Empty, SimpleQueue
-from threading import Thread
 from typing import Any
 
 from tradmem.agent import default_policy
@@ -21,16 +19,16 @@ from tradmem.nodes import resolved_before
 from tradmem.resolving import ResolveReport
 from tradmem.running.alone import alone
 from tradmem.running.crew import Crew, Finished
-from tradmem.running.graphs import OWN, Graph, own_graph
+from tradmem.running.driving import OWN, Graph, own_graph
 from tradmem.running.plan import Fate, Planned, days_of, plan
 from tradmem.running.record import RunLog
 from tradmem.running.report import Event, EventKind, RunOptions, RunReport, TickerRun, Watch
-from tradmem.running.stopping import Stop, Stopped
+from tradmem.running.settling import Settling
+from tradmem.running.stopping import Stop
 from tradmem.running.telling import ended_json
 from tradmem.running.watchlist import tickers_of
 
 _LOOK = 0.1  # seconds between two looks at whether to stop
-_RESOLVER = 60.0  # seconds to wait for another resolver of the same log
 
 
 def run_once(
@@ -42,6 +40,7 @@ def run_once(
     options: RunOptions | None = None,
     watch: Watch = lambda _: None,
     stop: Stop | None = None,
+    runs: RunLog | None = None,
 ) -> RunReport:
     """Resolve what is due, once; then let a graph decide on each ticker that is still open.
 
@@ -60,6 +59,8 @@ def run_once(
         options: how it goes about it.
         watch: called in this thread with whatever happens.
         stop: by which another thread or a signal may end the run.
+        runs: the record of runs, and the lock beside it; by default what stands beside the
+            log, and none for a log that is no file.
 
     Raises:
         UsageError: no ticker, one that can be none, or an impossible date; nothing was done.
@@ -72,8 +73,10 @@ def run_once(
     days_of(memory, names, date)  # refuses what cannot be, before anything is waited for
     driven = _make_graph(memory, graph)
     options, stop = options or RunOptions(), stop or Stop()
-    run = _Run(memory, options, watch, stop)
-    with alone(memory, options.wait, stop, run.wait), memory.handed_out():
+    path = getattr(memory.journal, "path", None)
+    runs = runs or (RunLog(path) if path else None)
+    run = _Run(memory, options, watch, stop, runs)
+    with alone(runs, options.wait, stop, run.wait), memory.handed_out():
         return run.go(names, date, *driven)
 
 
@@ -87,16 +90,17 @@ def _make_graph(memory: Memory, graph: Any) -> tuple[str, str | None, Callable[[
     if not hasattr(graph, "invoke"):
         raise UsageError(f"{type(graph).__name__} is no graph; hand in a compiled one")
     made = Graph(str(getattr(graph, "name", "") or "graph"), graph)
-    return made.name, None, lambda: made
+    return made.name, made.agent, lambda: made
 
 
 class _Run:
     """A run half-way."""
 
-    def __init__(self, memory: Memory, options: RunOptions, watch: Watch, stop: Stop) -> None:
-        path = getattr(memory.journal, "path", None)
+    def __init__(
+        self, memory: Memory, options: RunOptions, watch: Watch, stop: Stop, runs: RunLog | None
+    ) -> None:
         self._memory, self._options, self._watch, self._stop = memory, options, watch, stop
-        self._runs = RunLog(path) if path else None
+        self._runs = runs
         self._told: SimpleQueue[Any] = SimpleQueue()
         self._id, self._graph, self._started = "", OWN, utc(memory.clock())
         self._record_error: BaseException | None = None
@@ -142,43 +146,21 @@ class _Run:
         skip = self._options.skip_closed
         return plan(self._memory, days, skip_closed=skip, agent=agent, earlier=earlier)
 
-    # Resolving
-
     def _resolve(self) -> tuple[ResolveReport, BaseException | None]:
-        """Settle what is due and have the lessons written; what breaks it off, if anything does.
+        """What was settled and taught; and what broke that off, if anything but a stop did.
 
         Raises:
             LogError: the log cannot be read or written.
         """
-        found: list[ResolveReport] = []
-        broken: list[BaseException] = []
-
-        def work() -> None:
-            try:
-                found.append(self._memory.resolve(wait=_RESOLVER, progress=self._progress))
-            except BaseException as error:  # noqa: BLE001 - a reflector is foreign code
-                broken.append(error)
-            finally:
-                self._told.put(Finished())
-
-        if not self._memory.journal.unfinished() and len(self._memory.settings.horizons) == 1:
+        settling = Settling(self._memory, self._stop, self._told)
+        if not settling.begin():
             return ResolveReport(), None
-        Thread(target=copy_context().run, args=(work,), name="tradmem-resolve", daemon=True).start()
         self._pump(1, lambda _: None)
-        error = broken[0] if broken else None
-        if isinstance(error, LogError) and not isinstance(error, LogBusy):
-            raise error
-        resolved = found[0] if found else ResolveReport()
-        self._tell(EventKind.RESOLVED, resolved=resolved, error=error)
-        self._is_cut |= isinstance(error, Stopped)
-        return resolved, None if isinstance(error, Stopped) else error
-
-    def _progress(self, phase: str, done: int, total: int) -> None:
-        """Tell how far the resolving is; leave it where nothing that was fetched is lost."""
-        if self._stop.is_asked and (phase != "prices" or not done):
-            raise Stopped
-        event = Event(kind=EventKind.RESOLVING, at=self._now(), node=phase, done=done, total=total)
-        self._told.put(event)
+        report = settling.report()
+        self._is_cut |= settling.is_cut
+        error = None if settling.is_cut else settling.error
+        self._tell(EventKind.RESOLVED, resolved=report, error=error)
+        return report, error
 
     # Deciding
 

@@ -67,15 +67,15 @@ class RunLog:
 
     def __init__(self, log: str | os.PathLike[str]) -> None:
         self.path = beside(log, SUFFIX)
-        self._log = Path(log)
+        self.log = Path(log)
 
     def __repr__(self) -> str:
-        return f"RunLog({str(self._log)!r})"
+        return f"RunLog({str(self.log)!r})"
 
     @property
     def lock(self) -> files.Lock:
         """What one run over the log holds at a time."""
-        return files.Lock(beside(self._log, LOCK), of=self._log, use="being run")
+        return files.Lock(beside(self.log, LOCK), of=self.log, use="being run")
 
     def add(self, event: str, run: str, at: str, **more: Any) -> None:
         """Append a line, durably.
@@ -143,7 +143,7 @@ class RunLog:
 
     def _is_held(self) -> bool:
         """Whether a run holds the lock now."""
-        if not beside(self._log, LOCK).exists():
+        if not beside(self.log, LOCK).exists():
             return False
         try:
             with self.lock.held(0):

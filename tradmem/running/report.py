@@ -7,14 +7,14 @@ from datetime import date as Date  # noqa: N812 - as everywhere in this package
 from datetime import datetime
 from enum import StrEnum
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tradmem.errors import LogBusy, TradmemError, UsageError
 from tradmem.lessons.reflect import NO_USAGE, Usage
 from tradmem.model import Entry
 from tradmem.resolving import ResolveReport
 from tradmem.running.faults import advice
-from tradmem.running.plan import Fate
+from tradmem.running.plan import Fate, Planned
 from tradmem.running.record import RunState
 
 
@@ -200,7 +200,7 @@ class Event:
     Attributes:
         kind: what it tells of.
         at: the instant, aware UTC.
-        tickers: all with their day, where they are decided or left, and those still open.
+        tickers: all with their day and what is known of them before any is decided.
         ticker: of a node that begins, or of a retry.
         node: the node that begins; or the phase of the resolving.
         done, total: how far that phase is.
@@ -213,7 +213,7 @@ class Event:
 
     kind: EventKind
     at: datetime
-    tickers: Sequence[Any] = ()
+    tickers: Sequence[Planned] = ()
     ticker: str = ""
     node: str = ""
     done: int = 0
@@ -228,7 +228,14 @@ class Event:
 Watch = Callable[[Event], None]
 
 
+_LONGEST = 500  # characters of an error; what a foreign one quotes may be a whole page
+
+
 def line_of(error: BaseException) -> str:
     """An error on one line; one that is not ours with its type."""
-    text = " ".join(str(error).split())
+    try:
+        text = " ".join(str(error).split())
+    except Exception:  # noqa: BLE001 - an error of a foreign kind that cannot say what it is
+        text = "it does not say why"
+    text = text if len(text) <= _LONGEST else text[:_LONGEST] + "..."
     return text if isinstance(error, TradmemError) else f"{type(error).__name__}: {text}"

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from tradmem.errors import UsageError
-from tradmem.model import check_ticker
+from tradmem.tickers import check_ticker
 
 _BETWEEN = re.compile(r"[\s,;]+")
 

@@ -10,9 +10,9 @@ from tradmem.lessons.counting import counted
 from tradmem.lessons.utility import UNTAGGED, LessonUtility, lesson_utility
 from tradmem.market.prices import Bars
 from tradmem.memory import Memory
-from tradmem.model import check_ticker
 from tradmem.study import series
 from tradmem.study.drawing import INK, SOFT, VERDICTS, axes, dated, legend, parts_of, plain, titled
+from tradmem.tickers import check_ticker
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -63,7 +63,9 @@ class Server:
 
     def connect(self) -> Conn:
         """A connection of one's own, outside the pool."""
-        return psycopg.connect(self.place.url, **self.settings())
+        connection = psycopg.connect(self.place.url, **self.settings())
+        _be_durable(connection)
+        return connection
 
     def run(self, work: Callable[[Conn], T]) -> T:
         """Do something over a connection, again if that breaks or the server asks for it.
@@ -119,6 +121,7 @@ class Server:
                 self._pool = ConnectionPool(
                     self.place.url,
                     kwargs=self.settings(),
+                    configure=_be_durable,
                     min_size=0,
                     max_size=self._connections,
                     max_idle=_IDLE,
@@ -155,6 +158,14 @@ class Server:
                 pool.close(timeout=1.0)
 
     close = forget
+
+
+def _be_durable(connection: Conn) -> None:
+    """What is acknowledged stands, also where the server is set up to be hasty."""
+    connection.execute(
+        "SELECT set_config('synchronous_commit', 'on', false) "
+        "WHERE current_setting('synchronous_commit') = 'off'"
+    )
 
 
 @contextmanager

@@ -80,7 +80,7 @@ def taught(entry: Entry) -> Iterator[Taught]:
 def _instants(entry: Entry) -> list[datetime]:
     """When an entry may have become something else, from its making on."""
     recorded = entry.recorded
-    dated = known(entry.additions, recorded.horizon)
+    dated = known(entry.additions, recorded)
     ends = [recorded.valid_until]
     ends += [_end(act.data.get("valid_until")) for _, act in dated if act.kind == Act.EXPIRE]
     found = {when for when in (*(when for when, _ in dated), *ends) if when}
@@ -97,7 +97,8 @@ def _end(text: object) -> datetime | None:
 def lessons(entry: Entry) -> list[str]:
     """The hashes of the lessons that were ever stored in an entry."""
     found = (entry.recorded.extra, *(addition.data for addition in entry.additions))
-    return list(dict.fromkeys(str(data["lesson"]) for data in found if "lesson" in data))
+    hashes = dict.fromkeys(str(data["lesson"]) for data in found if "lesson" in data)
+    return [digest for digest in hashes if digest.isascii() and digest.isprintable()]
 
 
 def due(entry: Entry, horizons: Sequence[int]) -> datetime | None:

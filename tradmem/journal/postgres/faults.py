@@ -9,15 +9,8 @@ from tradmem.errors import LogBusy, LogError, TradmemError
 PASSING = (errors.DeadlockDetected, errors.SerializationFailure)
 # The connection is gone, or the server is going or coming up: it may have done it.
 LOST = (psycopg.OperationalError, psycopg.InterfaceError)
-# OperationalErrors by their class, that say nothing of the connection.
-_ANSWERS = (
-    errors.InsufficientResources,
-    errors.LockNotAvailable,
-    errors.QueryCanceled,
-    errors.InvalidPassword,
-    errors.InvalidAuthorizationSpecification,
-    errors.SystemError,
-)
+# The only answers of a server that end its connection: it stops, has crashed, or is starting.
+_ENDING = ("57P01", "57P02", "57P03", "57P05")
 _HOPELESS = (
     "password authentication failed",
     "no password supplied",
@@ -59,22 +52,19 @@ _WORDS: tuple[tuple[Kinds, type[LogError], str], ...] = (
         "cannot use {shown}: {said}; its owner grants it with `tradmem db upgrade --grant ROLE`",
     ),
     (
-        (errors.InsufficientResources,),
+        (errors.InsufficientResources, errors.OutOfMemory, errors.ConfigurationLimitExceeded),
         LogError,
         "cannot use {shown}: the server lacks resources ({said})",
-    ),
-    (
-        LOST,
-        LogError,
-        "cannot reach {shown}: {said}; see that the server runs and the URL fits",
     ),
 )
 
 
-def is_lost(error: BaseException) -> bool:
+def is_lost(error: psycopg.Error) -> bool:
     """Whether an error says that the connection is gone, and a new one may do."""
-    if not isinstance(error, LOST) or isinstance(error, _ANSWERS):
+    if not isinstance(error, LOST):
         return False
+    if error.sqlstate:
+        return error.sqlstate in _ENDING or error.sqlstate.startswith("08")
     return not any(words in str(error) for words in _HOPELESS)
 
 
@@ -89,6 +79,8 @@ def refusal(error: psycopg.Error, shown: str) -> TradmemError:
     for kinds, make, words in _WORDS:
         if isinstance(error, kinds):
             return make(words.format(shown=shown, said=said))
+    if isinstance(error, LOST) and (not error.sqlstate or is_lost(error)):
+        return LogError(f"cannot reach {shown}: {said}; see that the server runs and the URL fits")
     return LogError(f"cannot use {shown}: {said}")
 
 

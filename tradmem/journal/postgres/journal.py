@@ -15,19 +15,20 @@ from tradmem.errors import ConflictError, LogBusy
 from tradmem.journal.ahead import fetched
 from tradmem.journal.base import Journal, MayRevise, OnConflict, Stored, place
 from tradmem.journal.block import fold_now
+from tradmem.journal.finding import Sought
 from tradmem.journal.passages import Changes, passage_of
-from tradmem.journal.postgres import claims, queries, reading, upkeep, writing
+from tradmem.journal.postgres import claims, finding, queries, reading, upkeep, writing
 from tradmem.journal.postgres.claims import LEASE, Claim
 from tradmem.journal.postgres.connection import Conn, Server, explain
 from tradmem.journal.postgres.place import where
 from tradmem.journal.postgres.queries import Queries
 from tradmem.journal.postgres.rows import entry_of
-from tradmem.journal.rotation import KEPT_PER_TICKER
-from tradmem.journal.selection import Wanted
+from tradmem.journal.selection import KEPT_PER_TICKER, Wanted
 from tradmem.journal.verdicts import Counts
 from tradmem.model import Addition, Decision, Entry, Problem
 
 _ATTEMPTS = 20  # against others that record the same key at the same time
+_AT_ONCE = 500  # entries that are read before they are wanted
 _LOOK_AGAIN = 0.1  # seconds between looks at the resolvers' lock
 
 
@@ -163,6 +164,21 @@ class PostgresJournal:
         """See :class:`~tradmem.journal.base.Journal`."""
         return self._entries(queries.ALL if archived else queries.IN_LOG)
 
+    def in_sequence(self) -> Iterator[Entry]:
+        """All entries in the order in which they were stored, as of one instant, few in memory.
+
+        Raises:
+            LogError: the server went away meanwhile.
+        """
+        with self._of_its_own() as connection:
+            try:
+                with connection.transaction(), connection.cursor("sequence") as cursor:
+                    cursor.itersize = _AT_ONCE
+                    for row in cursor.execute(self._ask(queries.IN_SEQUENCE)):
+                        yield entry_of(row)
+            except psycopg.Error as error:
+                raise explain(error, self._place) from error
+
     def latest(self, limit: int) -> list[Entry]:
         """See :class:`~tradmem.journal.base.Journal`."""
         return self._entries(queries.LATEST, (limit,)) if limit > 0 else []
@@ -219,8 +235,8 @@ class PostgresJournal:
             self,
             ticker=ticker,
             as_of=as_of,
-            own=reading.then(found[0], as_of),
-            others=reading.then(found[1], as_of),
+            own=lambda limit: reading.then(found[0][:limit], as_of),
+            others=lambda limit: reading.then(found[1][:limit], as_of),
             counts=reading.counts_of(found[2]),
             most=(same, others),
         )
@@ -236,6 +252,14 @@ class PostgresJournal:
 
         now, rows = self._server.run(changed)
         return Changes(passages=[passage_of(entry_of(row)) for row in rows], mark=now)
+
+    def holding(self, sought: Sought) -> Iterator[Entry]:
+        """See :class:`~tradmem.journal.finding.FullTextJournal`."""
+        return finding.holding(self._server, self._ask, sought)
+
+    def holding_some(self, sought: Sought) -> Iterator[Entry]:
+        """See :class:`~tradmem.journal.finding.FullTextJournal`."""
+        return finding.holding_some(self._server, self._ask, sought)
 
     def get_all(self, ids: Iterable[str], *, replaced: bool = True) -> dict[str, Entry]:
         """See :class:`~tradmem.journal.base.Journal`."""
@@ -338,6 +362,11 @@ class PostgresJournal:
             self.add([(name, mark) for name in names])
             moved += len(names)
         return moved
+
+    def mark_archived(self, ids: Sequence[str]) -> None:
+        """Let some entries be archived, at no known instant, as those of a file's archive are."""
+        for start in range(0, len(ids), _AT_ONCE):
+            self.add([(name, upkeep.archived(None)) for name in ids[start : start + _AT_ONCE]])
 
     def rebuild(self) -> int:
         """Fold everything anew from entries and additions, and say how many entries there are.

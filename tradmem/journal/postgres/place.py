@@ -2,7 +2,7 @@
 
 import re
 from typing import NamedTuple
-from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from tradmem.errors import UsageError
 
@@ -68,10 +68,16 @@ def where(url: str, schema: str | None = None) -> Where:
         login, _, host = netloc.rpartition("@")
         netloc = f"{login.partition(':')[0]}:***@{host}"
     return Where(
-        url=urlunsplit(("postgresql", parts.netloc, parts.path, _query(rest), "")),
+        url=_url("postgresql", parts.netloc, parts.path, rest),
         schema=found,
-        shown=urlunsplit((parts.scheme, netloc, parts.path, _query(open_rest), "")),
+        shown=_url(parts.scheme, netloc, parts.path, open_rest),
     )
+
+
+def _url(scheme: str, netloc: str, path: str, pairs: list[tuple[str, str]]) -> str:
+    """A URL whose two slashes stay also where no host follows them, as urlunsplit's do not."""
+    query = _query(pairs)
+    return f"{scheme}://{netloc}{path}" + (f"?{query}" if query else "")
 
 
 def _query(pairs: list[tuple[str, str]]) -> str:

@@ -13,7 +13,10 @@ ENTRY = (
     + _ADDITIONS
 )
 _NEWEST = "known_at DESC, date DESC, id DESC"
-_THEN = "known_at <= %(as_of)s AND since <= %(as_of)s AND until > %(as_of)s"
+# It is tomorrow already, east of UTC; nothing is dated later than it was made.
+_THEN = (
+    "known_at <= %(as_of)s AND since <= %(as_of)s AND until > %(as_of)s AND date <= %(day)s::date"
+)
 _UNFINISHED = "status IN ('pending', 'settled') AND NOT replaced AND NOT archived"
 
 # One statement records a decision: all of it or, where the id or key is taken, nothing.
@@ -69,6 +72,8 @@ ORDER BY e.place
 """
 
 ALL = f"SELECT {ENTRY} FROM {{s}}.entries e ORDER BY e.date, e.place"
+
+IN_SEQUENCE = f"SELECT {ENTRY} FROM {{s}}.entries e ORDER BY e.place"
 
 LATEST = f"""
 SELECT {ENTRY} FROM (

@@ -1,7 +1,8 @@
 """What is asked of the tables, and how the answers become what the journal returns."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import date as Date  # noqa: N812 - as everywhere in this package
+from datetime import datetime, timedelta
 from typing import Any
 
 from tradmem.journal.postgres import queries
@@ -46,6 +47,7 @@ def memories_query(ask: Queries, wanted: Wanted) -> tuple[bytes, dict[str, Any]]
         parts.append("NOT hidden")
     values = {
         "as_of": wanted.as_of,
+        "day": day_after(wanted.as_of),
         "ticker": wanted.ticker,
         "not_ticker": wanted.not_ticker or "",
     }
@@ -57,6 +59,12 @@ def memories_query(ask: Queries, wanted: Wanted) -> tuple[bytes, dict[str, Any]]
     if wanted.not_ticker:
         parts.append("ticker <> %(not_ticker)s")
     return ask(queries.memories(" AND ".join(parts) or "true", wanted.limit)), values
+
+
+def day_after(instant: datetime) -> Date:
+    """The date that it may be already at an instant, somewhere; the last one there is, at most."""
+    day = instant.date()
+    return day + timedelta(days=1) if day < Date.max else day
 
 
 def then(rows: Sequence[Sequence[Any]], as_of: datetime) -> list[Entry]:

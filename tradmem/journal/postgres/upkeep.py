@@ -14,6 +14,7 @@ from tradmem.journal.postgres.rows import ARCHIVE, entry_of
 from tradmem.model import Addition
 
 _AT_ONCE = 500  # entries in one transaction
+_SMALL = 100_000  # rows that are counted rather than estimated
 
 SIZES = """
 SELECT parent.relname, count(*), sum(greatest(child.reltuples, 0))::bigint,
@@ -48,6 +49,11 @@ def measure(connection: Conn, ask: Queries, due: datetime) -> dict[str, Any]:
     """How large a log is, by the server's own estimates, and what its queue holds."""
     rows = connection.execute(SIZES.encode(), (f'"{ask.schema}"',)).fetchall()
     sizes = {name: (count, tuples, size) for name, count, tuples, size in rows}
+    for name in ("entries", "additions"):
+        count, tuples, size = sizes[name]
+        if tuples < _SMALL:  # the estimate of a table that was never looked at is nothing
+            row = connection.execute(ask(f"SELECT count(*) FROM {{s}}.{name}")).fetchone()
+            sizes[name] = (count, row[0] if row else 0, size)
     queue = connection.execute(ask(queries.QUEUE), {"due": due}).fetchone()
     ready, queued, claimed, oldest = queue or (0, 0, 0, None)
     return {
@@ -76,7 +82,7 @@ def oldest(
     return [name for (name,) in connection.execute(ask(OLD), values)]
 
 
-def archived(at: datetime) -> Addition:
+def archived(at: datetime | None) -> Addition:
     """The addition that says that an entry is archived."""
     return Addition(kind=ARCHIVE, at=at)
 

@@ -11,7 +11,7 @@ _UNSPACED = (
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd\uac00-\ud7a3"
 )
 _WORD = re.compile(f"[{_UNSPACED}]|[^\\W_{_UNSPACED}]+")
-_LONGEST = 200_000  # characters of an entry; a tsvector ends at 1 MB
+_LONGEST = 150_000  # characters of an entry; a tsvector ends at 1 MB
 _LONGEST_WORD = 500
 _PIECE = re.compile(r'"([^"]*)"|([^\s"]+)')
 MOST_TERMS = 64
@@ -36,7 +36,12 @@ def words_of(entry: Entry) -> str:
         found = addition.data.get("tags") if addition.kind == Act.REFLECTION else None
         tags += map(str, found) if isinstance(found, list | tuple) else ()
     texts = (entry.ticker, recorded.text, *(a.text for a in entry.additions), *tags)
-    return " ".join(words("\n".join(texts)[:_LONGEST]))
+    return indexed("\n".join(texts))
+
+
+def indexed(text: str) -> str:
+    """A text as the index takes it: its words, as far as it has room for them."""
+    return " ".join(words(text[:_LONGEST]))
 
 
 def terms(query: str) -> list[str]:

@@ -13,8 +13,9 @@ from tradmem.journal.tagline import UNRATED
 from tradmem.lessons.track import TrackRecord
 from tradmem.lessons.utility import LessonUtility
 from tradmem.market.prices import Bars, PriceSource
-from tradmem.model import Entry, Outcome, band_or_default, check_ticker
+from tradmem.model import Entry, Outcome, band_or_default
 from tradmem.study.closes import Closes, closes_of
+from tradmem.tickers import check_ticker
 
 if TYPE_CHECKING:
     from tradmem.memory import Memory

@@ -1,0 +1,59 @@
+"""``status`` on the daily runs, and on what the last one left to do."""
+
+import json
+
+from tests.cli.world import SETTLED
+from tradmem.running import RunLog
+
+
+def run(world, *words):
+    return world.run("run", *words, "--prices", world.prices, "--retries", "0")
+
+
+def test_the_last_runs_are_listed_and_a_good_one_needs_nobody(world):
+    run(world, "NVDA", "AAPL")
+    world.now = SETTLED
+    run(world, "NVDA")
+    result = world.run("status")
+    assert result.exit_code == 0
+    lines = result.stdout.split("Last runs\n")[1].split("\n\n")[0].splitlines()
+    assert [line.split()[3:] for line in lines[1:]] == [["done", "1", "2"], ["done", "2"]]
+    (found,) = world.json("status")
+    assert [each["state"] for each in found["runs"]] == ["done", "done"]
+    assert "Nothing needs a person." in result.stdout
+
+
+def test_a_run_that_failed_needs_a_person_until_one_goes_well(world):
+    run(world, "NVDA", "MSFT")
+    result = world.run("status")
+    assert result.exit_code == 1
+    assert "the run of 2026-01-05 15:04 UTC failed: MSFT: no prices for MSFT" in result.stdout
+    assert "take the ticker off the watchlist" in result.stdout
+    run(world, "NVDA")
+    assert world.run("status").exit_code == 0
+
+
+def test_a_run_that_was_killed_is_told_and_one_under_way_is_not_blamed(world):
+    log = RunLog(world.log)
+    at = "2026-01-05T15:00:00Z"
+    world.record("NVDA")
+    log.add("started", "a", at, started=at, graph="tradmem")
+    result = world.run("status")
+    assert result.exit_code == 1
+    assert "the run of 2026-01-05 15:00 UTC was killed before its end" in result.stdout
+    with log.lock.held(0):
+        result = world.run("status")
+    assert result.exit_code == 0
+    assert "under way" in result.stdout
+    log.add("ended", "a", at, started=at, state="interrupted", stopped="SIGTERM")
+    assert "was interrupted (SIGTERM)" in world.run("status").stdout
+
+
+def test_a_record_that_somebody_spoilt_breaks_nothing(world):
+    world.record("NVDA")
+    log = RunLog(world.log)
+    at = "2026-01-05T15:00:00Z"
+    spoilt = {"tickers": 7, "failures": [3], "resolved": [], "calls": "many", "cost": []}
+    log.add("ended", "a", at, started=at, state="failed", **spoilt)
+    assert world.run("status").exit_code == 0
+    assert json.loads(world.run("status", "--json").stdout)[0]["runs"][0]["failures"] == []

@@ -1,0 +1,138 @@
+"""From a file to PostgreSQL and back: the same to the byte; and a copy that follows."""
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.journal.making import (
+    DAY,
+    KNOWN,
+    TEXTS,
+    additions,
+    decision,
+    decisions,
+    forgetting,
+    lesson,
+    note,
+    outcome,
+)
+from tradmem import MarkdownJournal, PostgresJournal
+from tradmem.exchange.mirror import Mirror
+from tradmem.exchange.reading import Format
+from tradmem.exchange.taking import copy, recorded
+from tradmem.exchange.writing import write_file
+from tradmem.journal.base import OnConflict
+
+
+@pytest.fixture
+def database(postgres_log):
+    with PostgresJournal(postgres_log, horizons=(5,)) as found:
+        yield found
+
+
+def lived(path, *, max_resolved=None):
+    """A log that was lived in: every kind of entry and act, in no order of dates."""
+    journal = MarkdownJournal(path, max_resolved=max_resolved)
+    for number, case in enumerate(TEXTS):
+        day = DAY + timedelta(days=number * 5 % 17)
+        entry, _ = journal.append(decision(case["text"], day=day, agent=f"a{number}"))
+        journal.append(note(case["text"] + f" {number}", day=day))
+        if number % 3:
+            known = KNOWN + timedelta(days=number)
+            journal.add([(entry.id, outcome(known, raw=0.1 / 3 + number / 7, alpha=-1e-17))])
+            if number % 2:
+                journal.add([(entry.id, lesson(case["text"] or "It held.", links=["0" * 12]))])
+                journal.add([(entry.id, forgetting(known + timedelta(days=1)))])
+            journal.add([(entry.id, outcome(known + timedelta(days=30), horizon=20))])
+    first, _ = journal.append(decision("Rating: Buy", ticker="REV"))
+    journal.append(decision("Rating: Sell", ticker="REV"), on_conflict=OnConflict.REVISE)
+    journal.add([(first.id, forgetting())])
+    return journal
+
+
+def files(folder):
+    return {
+        str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*.md"))
+    }
+
+
+@pytest.mark.parametrize("max_resolved", [None, 3], ids=["one file", "with an archive"])
+def test_a_log_comes_back_from_a_database_to_the_byte(max_resolved, database, tmp_path):
+    there, back = tmp_path / "there" / "memory.md", tmp_path / "back" / "memory.md"
+    source = lived(there, max_resolved=max_resolved)
+    told = copy(source, database)
+    assert {item.fate for item in told} == {"taken"}
+    write_file(back, list(recorded(database)), Format.LOG)
+    assert files(back.parent) == files(there.parent)
+    assert len(files(there.parent)) == (1 if max_resolved is None else 2)
+
+
+def test_what_was_copied_is_the_same_entry_for_entry_and_copying_again_does_nothing(
+    database, tmp_path
+):
+    source = lived(tmp_path / "memory.md")
+    copy(source, database)
+    assert database.entries() == source.entries()
+    assert {item.fate for item in copy(source, database)} == {"unchanged"}
+    assert database.entries() == source.entries()
+    for as_of in (KNOWN, KNOWN + timedelta(days=9), KNOWN + timedelta(days=90)):
+        assert database.memories(as_of) == source.memories(as_of)
+        assert database.counts("NVDA", as_of) == source.counts("NVDA", as_of)
+    assert database.unfinished() == source.unfinished()
+    assert database.lacking([20]) == source.lacking([20])
+    assert dict(database.lessons()) == dict(source.lessons())
+    assert database.tickers() == source.tickers()
+    assert [e.id for e in database.latest(7)] == [e.id for e in source.latest(7)]
+
+
+def test_a_copy_that_was_broken_off_goes_on_where_it_was(database, tmp_path):
+    source = lived(tmp_path / "memory.md")
+    entries = source.entries()
+    for entry in entries[:5]:
+        database.append(entry.recorded, on_conflict=OnConflict.EXACT)
+    database.add([(entries[1].id, a) for a in entries[1].additions[:1]])
+    copy(source, database)
+    assert sorted(e.id for e in database.entries()) == sorted(e.id for e in entries)
+    assert all(database.get(e.id) == e for e in entries)
+
+
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.tuples(decisions(), st.lists(additions(), max_size=3)), max_size=4))
+def test_any_entry_goes_through_a_database_unchanged(postgres, tmp_path_factory, made):
+    folder = tmp_path_factory.mktemp("any")
+    source = MarkdownJournal(folder / "a" / "memory.md", max_resolved=None)
+    for recorded_, added in made:
+        entry, _ = source.append(recorded_)
+        source.add([(entry.id, addition) for addition in added])
+    with PostgresJournal(postgres.new_log(partitions=1)) as database:
+        copy(source, database)
+        assert database.entries() == source.entries()
+        if made:
+            write_file(folder / "b" / "memory.md", list(recorded(database)), Format.LOG)
+            assert files(folder / "b") == files(folder / "a")
+
+
+def test_a_mirror_follows_what_is_recorded_and_added(database, tmp_path):
+    path = tmp_path / "mirror" / "memory.md"
+    mirror = Mirror(database, path)
+    assert mirror.follow() == 0
+    first, _ = database.append(decision())
+    assert mirror.follow() == 1
+    database.add([(first.id, outcome()), (first.id, lesson())])
+    database.append(note())
+    assert mirror.follow() == 2
+    assert mirror.follow() == 0
+    write_file(tmp_path / "whole.md", list(recorded(database)), Format.LOG)
+    assert path.read_bytes() == (tmp_path / "whole.md").read_bytes()
+
+
+def test_a_mirror_that_begins_anew_goes_on_with_the_copy_that_is_there(database, tmp_path):
+    path = tmp_path / "memory.md"
+    database.append(decision())
+    Mirror(database, path).follow()
+    second, _ = database.append(decision(ticker="AAPL"))
+    assert Mirror(database, path).follow() == 1
+    assert [e.ticker for e in MarkdownJournal(path).entries()] == ["NVDA", "AAPL"]
+    assert second.id in path.read_text()

@@ -1,0 +1,334 @@
+"""What goes wrong between here and the server: one clear line, nothing lost or doubled."""
+
+import os
+import threading
+import time
+
+import psycopg
+import pytest
+
+from tests.journal.making import DAY, KNOWN, decision, lesson, note, outcome
+from tests.postgres.proxy import Wire
+from tests.postgres.server import TestServer, with_schema
+from tradmem import LogBusy, LogError, PostgresJournal
+from tradmem.journal.postgres.migrating import LATEST, MIGRATIONS, grant, upgrade
+
+
+@pytest.fixture
+def journal(postgres_log):
+    with PostgresJournal(postgres_log, timeout=5) as found:
+        yield found
+
+
+def owner(journal):
+    """A connection of the owner, its names those of the log."""
+    connection = psycopg.connect(journal._place.url, autocommit=True)
+    connection.execute(f"SET search_path TO {journal._place.schema}")
+    return connection
+
+
+@pytest.fixture
+def wire(postgres, postgres_log):
+    """A journal over a wire that can be cut."""
+    found = Wire(f"{postgres.socket_folder}/.s.PGSQL.5432")
+    schema = postgres_log.rpartition("=")[2]
+    url = f"postgresql://postgres@127.0.0.1:{found.port}/postgres?sslmode=disable"
+    with PostgresJournal(with_schema(url, schema), timeout=5) as journal:
+        journal.tickers()  # the connection stands
+        yield found, journal
+    found.close()
+
+
+def test_a_record_whose_answer_was_lost_stands_once_and_is_acknowledged(wire):
+    cut, journal = wire
+    cut.swallow = True
+    entry, stored = journal.append(decision())
+    assert (cut.cuts, stored) == (1, "recorded")
+    assert [e.id for e in journal.entries()] == [entry.id]
+    assert journal.append(decision()) == (entry, "unchanged")
+
+
+def test_a_note_whose_answer_was_lost_stands_once(wire):
+    cut, journal = wire
+    cut.swallow = True
+    assert journal.append(note())[1] == "recorded"
+    assert cut.cuts == 1
+    assert len(journal.entries()) == 1
+
+
+def test_a_revision_whose_answer_was_lost_stands_once(wire):
+    cut, journal = wire
+    journal.append(decision("Rating: Buy"))
+    for swallowed in range(3):  # at whichever of its answers
+        cut.swallow = True
+        text = f"Rating: Sell, {swallowed}"
+        entry, stored = journal.append(decision(text), on_conflict="revise")
+        assert (entry.decision, stored) == (text, "revised")
+    assert [e.revision for e in journal.entries()] == [0, 1, 2, 3]
+    assert len(journal.unfinished()) == 1
+
+
+def test_additions_whose_answer_was_lost_stand_once(wire):
+    cut, journal = wire
+    entry, _ = journal.append(decision())
+    for addition in (outcome(), lesson()):
+        cut.swallow = True
+        journal.add([(entry.id, addition)])
+    assert cut.cuts == 2
+    assert [a.kind for a in journal.get(entry.id).additions] == ["outcome", "reflection"]
+    assert len(journal.memories(KNOWN)) == 1
+
+
+def test_a_claim_whose_answer_was_lost_comes_back_after_its_lease(wire):
+    cut, journal = wire
+    entry, _ = journal.append(decision())
+    cut.swallow = True
+    with journal.claim(KNOWN, lease=0.5) as first:
+        taken = len(first.entries)
+    time.sleep(0.6)
+    with journal.claim(KNOWN) as again:
+        assert taken + len(again.entries) in (1, 2)
+        assert [e.id for e in again.entries] == [entry.id]
+
+
+def test_a_server_that_was_restarted_meanwhile_is_found_again():
+    own = TestServer()
+    own.psql("ALTER SYSTEM SET synchronous_commit = off")  # which this must not follow
+    try:
+        with PostgresJournal(own.new_log(), timeout=20) as journal:
+            acknowledged = []
+            stop = threading.Event()
+
+            def record():
+                while not stop.is_set():
+                    name = f"a{len(acknowledged)}"
+                    acknowledged.append(journal.append(decision(agent=name))[0].id)
+
+            thread = threading.Thread(target=record)
+            thread.start()
+            time.sleep(0.5)
+            own.restart()
+            before = len(acknowledged)
+            time.sleep(1.0)
+            stop.set()
+            thread.join()
+            assert len(acknowledged) > before > 0
+            assert sorted(e.id for e in journal.entries()) == sorted(acknowledged)
+    finally:
+        own.stop()
+
+
+def test_a_server_that_stays_away_is_one_line_and_names_no_password(postgres):
+    url = "postgresql://me:s3cret@127.0.0.1:1/nowhere"
+    journal = PostgresJournal(url, timeout=0.3)
+    with pytest.raises(LogError, match="cannot reach postgresql://me:") as found:
+        journal.append(decision())
+    assert "s3cret" not in str(found.value)
+    assert "s3cret" not in repr(journal)
+    assert "\n" not in str(found.value)
+
+
+def test_a_full_disk_stores_nothing_and_says_so(journal):
+    first, _ = journal.append(decision())
+    with owner(journal) as connection:
+        connection.execute(
+            "CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+            "RAISE 'could not extend file: No space left on device' USING ERRCODE = '53100'; "
+            "END $$"
+        )
+        for table in ("memories", "entries"):
+            connection.execute(
+                f"CREATE TRIGGER disk BEFORE INSERT ON {table} "
+                "FOR EACH ROW EXECUTE FUNCTION full_disk()"
+            )
+        with pytest.raises(LogError, match="disk is full"):
+            journal.append(decision(ticker="AAPL"))
+        with pytest.raises(LogError, match="disk is full"):
+            journal.add([(first.id, outcome())])
+        assert [e.additions for e in journal.entries()] == [()]
+        for table in ("memories", "entries"):
+            connection.execute(f"DROP TRIGGER disk ON {table}")
+    journal.add([(first.id, outcome())])
+    assert journal.append(decision(ticker="AAPL"))[1] == "recorded"
+
+
+def test_a_lock_that_is_held_for_too_long_is_busy(postgres_log):
+    with PostgresJournal(postgres_log, timeout=0.3) as journal:
+        entry, _ = journal.append(decision())
+        with owner(journal) as connection, connection.transaction():
+            connection.execute("LOCK TABLE states IN EXCLUSIVE MODE")
+            with pytest.raises(LogBusy, match="busy"):
+                journal.add([(entry.id, outcome())])
+        assert journal.add([(entry.id, outcome())])[0].outcome
+
+
+def test_a_deadlock_is_tried_again(journal):
+    entries = [journal.append(decision(ticker=ticker))[0] for ticker in "ABCDEFGH"]
+    faults = []
+
+    def add(order, number):
+        try:
+            for _ in range(5):
+                extra = {"n": f"{number}-{time.monotonic_ns()}"}
+                journal.add([(e.id, lesson(**extra)) for e in order])
+        except LogError as error:
+            faults.append(error)
+
+    orders = [entries, entries[::-1], entries[4:] + entries[:4]]
+    threads = [threading.Thread(target=add, args=(o, n)) for n, o in enumerate(orders)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert faults == []
+    assert {len(e.additions) for e in journal.entries()} == {15}
+
+
+def test_an_old_schema_and_a_newer_one_are_told_apart(journal):
+    journal.append(decision())
+    with owner(journal) as connection:
+        connection.execute("DELETE FROM migrations WHERE number = %s", (LATEST,))
+        fresh = PostgresJournal(journal._place.url, schema=journal._place.schema)
+        with pytest.raises(LogError, match="tradmem db upgrade"):
+            fresh.entries()
+        connection.execute(
+            "INSERT INTO migrations (number, name, sha256) VALUES (999, 'later', '')"
+        )
+        with pytest.raises(LogError, match="run a newer tradmem"):
+            fresh.entries()
+        with pytest.raises(LogError, match="run a newer tradmem"):
+            upgrade(connection, journal._place.schema)
+
+
+def test_a_migration_that_was_changed_after_it_was_applied_is_refused(journal):
+    with owner(journal) as connection:
+        connection.execute("UPDATE migrations SET sha256 = 'other' WHERE number = 1")
+        with pytest.raises(LogError, match="another migration 1"):
+            upgrade(connection, journal._place.schema)
+
+
+def test_a_read_only_server_can_be_read_and_says_why_it_cannot_be_written(journal, postgres):
+    entry, _ = journal.append(decision())
+    with psycopg.connect(journal._place.url, autocommit=True) as connection:
+        connection.execute("DROP ROLE IF EXISTS reader")
+        connection.execute("CREATE ROLE reader LOGIN")
+        connection.execute("ALTER ROLE reader SET default_transaction_read_only = on")
+        grant(connection, journal._place.schema, "reader")
+    url = journal._place.url.replace("//postgres:", "//reader:", 1)
+    with PostgresJournal(url, schema=journal._place.schema) as replica:
+        assert replica.get(entry.id) == entry
+        with pytest.raises(LogError, match="read-only; name the primary"):
+            replica.append(decision(ticker="AAPL"))
+        with pytest.raises(LogError, match="read-only; name the primary"):
+            replica.add([(entry.id, outcome())])
+    drop_role(journal, "reader")
+
+
+def drop_role(journal, name):
+    with psycopg.connect(journal._place.url, autocommit=True) as connection:
+        connection.execute(f"DROP OWNED BY {name}")
+        connection.execute(f"DROP ROLE {name}")
+
+
+def test_the_role_of_an_application_can_do_everything_but_change_what_stands(journal):
+    with psycopg.connect(journal._place.url, autocommit=True) as connection:
+        connection.execute("DROP ROLE IF EXISTS app")
+        connection.execute("CREATE ROLE app LOGIN")
+        grant(connection, journal._place.schema, "app")
+    url = journal._place.url.replace("//postgres:", "//app:", 1)
+    with PostgresJournal(url, schema=journal._place.schema, horizons=(5,)) as app:
+        entry, _ = app.append(decision())
+        app.append(note())
+        app.append(decision("other"), on_conflict="revise")
+        with app.claim(KNOWN) as claim, app.resolving():
+            claim.add([(e.id, outcome()) for e in claim.entries])
+        assert app.passages().passages
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute(f"SET search_path TO {journal._place.schema}")
+            for statement in (
+                "UPDATE entries SET text = ''",
+                "DELETE FROM entries",
+                "TRUNCATE entries CASCADE",
+                "UPDATE additions SET text = ''",
+                "DELETE FROM additions",
+                "UPDATE entries_0 SET text = ''",
+                "DELETE FROM additions_0",
+                "DROP TABLE entries",
+                "CREATE TABLE more (id int)",
+            ):
+                with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                    connection.execute(statement)
+    assert journal.get(entry.id).decision == "Rating: Buy"
+    drop_role(journal, "app")
+
+
+def test_even_the_owner_changes_nothing_by_mistake(journal):
+    entry, _ = journal.append(decision())
+    journal.add([(entry.id, outcome())])
+    with owner(journal) as connection:
+        for table in ("entries", "additions"):
+            for statement in (f"UPDATE {table} SET text = 'x'", f"DELETE FROM {table}"):
+                with pytest.raises(psycopg.Error, match="only ever grows"):
+                    connection.execute(statement)
+        with pytest.raises(psycopg.Error, match="only ever grows"):
+            connection.execute("TRUNCATE additions")
+
+
+def test_a_role_without_rights_is_told_who_can_give_them(journal):
+    with psycopg.connect(journal._place.url, autocommit=True) as connection:
+        connection.execute("DROP ROLE IF EXISTS nobody_yet")
+        connection.execute("CREATE ROLE nobody_yet LOGIN")
+    url = journal._place.url.replace("//postgres:", "//nobody_yet:", 1)
+    with pytest.raises(LogError, match="db upgrade --grant"):
+        PostgresJournal(url, schema=journal._place.schema).entries()
+    drop_role(journal, "nobody_yet")
+
+
+def test_upgrades_that_start_at_once_apply_each_migration_once(postgres):
+    schema = f"together_{os.getpid()}"
+    done, faults = [], []
+
+    def bring_up():
+        try:
+            with psycopg.connect(postgres.url, autocommit=True) as connection:
+                done.extend(upgrade(connection, schema, partitions=2))
+        except Exception as error:  # noqa: BLE001 - a thread tells no other way
+            faults.append(error)
+
+    threads = [threading.Thread(target=bring_up) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert faults == []
+    assert done == MIGRATIONS
+
+
+def test_an_upgrade_that_fails_half_way_leaves_nothing(postgres):
+    schema = f"half_{os.getpid()}"
+    with psycopg.connect(postgres.url, autocommit=True) as connection:
+        connection.execute(f"CREATE SCHEMA {schema}")
+        connection.execute(f"CREATE TABLE {schema}.lessons (id int)")  # in the way
+        with pytest.raises(psycopg.errors.DuplicateTable):
+            upgrade(connection, schema)
+        rows = connection.execute(
+            "SELECT relname FROM pg_class WHERE relnamespace = %s::regnamespace", (schema,)
+        ).fetchall()
+        assert rows == [("lessons",)]
+
+
+def test_a_child_process_makes_connections_of_its_own(journal):
+    journal.append(decision())
+    child = os.fork()
+    if child == 0:
+        try:
+            journal.append(decision(ticker="CHILD"))
+            os._exit(0)
+        except BaseException:  # noqa: BLE001 - the child ends here, come what may
+            os._exit(1)
+    assert os.waitpid(child, 0)[1] == 0
+    journal.append(decision(ticker="AFTER"))
+    assert {e.ticker for e in journal.find(DAY, "CHILD") + journal.find(DAY, "AFTER")} == {
+        "CHILD",
+        "AFTER",
+    }

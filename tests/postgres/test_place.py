@@ -1,0 +1,68 @@
+"""URLs of logs: read as the server takes them, shown without a password."""
+
+import pytest
+
+from tests.journal.making import decision, lesson, outcome
+from tradmem import PostgresJournal, UsageError
+from tradmem.journal.postgres.place import where
+
+
+@pytest.mark.parametrize(
+    ("given", "asked", "schema", "shown"),
+    [
+        ("postgresql://h/db", "postgresql://h/db", "tradmem", "postgresql://h/db"),
+        ("postgres://u:p@h:5/db", "postgresql://u:p@h:5/db", "tradmem", "postgres://u:***@h:5/db"),
+        (
+            "postgresql:///db?host=/run/pg",
+            "postgresql:///db?host=/run/pg",
+            "tradmem",
+            "postgresql:///db?host=/run/pg",
+        ),
+        (
+            "postgresql://h/db?schema=desk",
+            "postgresql://h/db",
+            "desk",
+            "postgresql://h/db?schema=desk",
+        ),
+        (
+            "postgresql://h/db?password=s%40cret&sslmode=require",
+            "postgresql://h/db?password=s%40cret&sslmode=require",
+            "tradmem",
+            "postgresql://h/db?password=***&sslmode=require",
+        ),
+        (
+            "postgresql://u:a@b:c@h/db",
+            "postgresql://u:a@b:c@h/db",
+            "tradmem",
+            "postgresql://u:***@h/db",
+        ),
+    ],
+)
+def test_a_url_names_a_server_and_a_schema(given, asked, schema, shown):
+    assert where(given) == (asked, schema, shown)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("mysql://h/db", "logs/memory.md", "", "postgresql://[::1/db", "://"),
+        *(
+            "postgresql://h/db?schema=",
+            "postgresql://h/db?schema=a b",
+            "postgresql://h/db?schema=A",
+        ),
+        "postgresql://h/db?schema=pg_toast",
+    ],
+)
+def test_anything_else_is_refused_in_one_line(url):
+    with pytest.raises(UsageError) as found:
+        PostgresJournal(url)
+    assert "\n" not in str(found.value)
+
+
+def test_a_hash_of_a_lesson_that_no_column_takes_is_kept_in_the_entry_alone(postgres_log):
+    with PostgresJournal(postgres_log) as journal:
+        entry, _ = journal.append(decision())
+        journal.add([(entry.id, outcome()), (entry.id, lesson(lesson="a\x00\ud800"))])
+        assert journal.get(entry.id).additions[1].data["lesson"] == "a\x00\ud800"
+        assert dict(journal.lessons()) == {}

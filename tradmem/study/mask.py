@@ -1,0 +1,154 @@
+"""The words of a blind replay: what stands for a ticker, a company, a date or a year."""
+
+import random
+import re
+from collections.abc import Iterable, Mapping
+from datetime import date, datetime, timedelta
+
+from tradmem.errors import UsageError
+from tradmem.lessons.names import COMPANIES
+
+_WEEKS = (5_300, 10_500)  # from one to two centuries
+_YEAR = 365.2425
+_BETWEEN = 2050  # real years lie before, shown ones from here on
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June", "July", "August", "September"),
+    *("October", "November", "December"),
+)
+_MONTH = "|".join(f"{name}|{name[:3]}" for name in _MONTHS)
+_DATES = (
+    r"(?<!\d)(?P<iso>\d{4}-\d{2}-\d{2})(?!\d)"
+    rf"|(?<!\d)(?P<day1>\d{{1,2}})(?:st|nd|rd|th)?\s(?P<month1>{_MONTH})\.?,?\s(?P<year1>\d{{4}})(?!\d)"
+    rf"|\b(?P<month2>{_MONTH})\.?\s(?P<day2>\d{{1,2}})(?:st|nd|rd|th)?,?\s(?P<year2>\d{{4}})(?!\d)"
+    rf"|\b(?P<month3>{_MONTH})\.?,?\s(?P<year3>\d{{4}})(?!\d)"
+    r"|(?:(?<=FY)|(?<![\w.,$-]))(?P<year>(?:19|20|21|22)\d{2})(?P<rest>(?:-\d{2})?)"
+    r"(?![\w%-]|[.,]\d)"
+)
+
+
+class Mask:
+    """Other names and dates, the same for the same seed.
+
+    Args:
+        tickers: whom to hide, benchmarks among them, in upper case.
+        names: by ticker, what else a text may call it, beside the well-known companies' names.
+        seed: of the names and the dates.
+
+    Attributes:
+        shift: by how much dates are later, whole weeks.
+    """
+
+    def __init__(
+        self,
+        tickers: Iterable[str],
+        *,
+        names: Mapping[str, Iterable[str]] | None = None,
+        seed: int = 0,
+    ) -> None:
+        chance = random.Random(f"veil {seed}")  # noqa: S311 - no secret
+        self.shift = timedelta(weeks=chance.randrange(*_WEEKS))
+        found = sorted(set(tickers))
+        numbers = list(range(1, len(found) + 1))
+        chance.shuffle(numbers)
+        width = max(2, len(str(len(found))))
+        self._masked = {
+            name: f"S{number:0{width}}" for name, number in zip(found, numbers, strict=True)
+        }
+        self._real = {masked: name for name, masked in self._masked.items()}
+        self.scales = {name: chance.uniform(20, 200) for name in found}
+        words = {
+            str(word).lower(): self._masked[ticker]
+            for ticker in found
+            for word in (*COMPANIES.get(ticker, ()), *(names or {}).get(ticker, ()))
+        }
+        self._words = words | {name.lower(): masked for name, masked in self._masked.items()}
+        self._pattern = _pattern(found, [word for word in words if len(word) > 1])
+        self._back = _pattern(list(self._real), [])
+
+    def masked(self, ticker: str) -> str:
+        """What stands for a ticker; itself where it is not hidden."""
+        return self._masked.get(ticker, ticker)
+
+    def real(self, ticker: str) -> str:
+        """The ticker that a name stands for.
+
+        Raises:
+            UsageError: it stands for none.
+        """
+        name = ticker.strip().upper()
+        if name not in self._real:
+            raise UsageError(f"{ticker} is not in this replay; it has {', '.join(self._real)}")
+        return self._real[name]
+
+    def hide(self, text: str) -> str:
+        """A text with other names and dates."""
+        return self._pattern.sub(lambda found: self._word(found) or self._date(found, 1), text)
+
+    def show(self, text: str) -> str:
+        """A text with the names and dates that were hidden."""
+        return self._back.sub(
+            lambda found: self._real.get(found[0].upper(), "") or self._date(found, -1), text
+        )
+
+    def later(self, instant: datetime) -> datetime:
+        """An instant as it is shown."""
+        return instant + self.shift
+
+    def _word(self, found: "re.Match[str]") -> str:
+        return self._words.get(" ".join(found[0].lower().split()), "")
+
+    def _date(self, found: "re.Match[str]", way: int) -> str:
+        """A date, month or year of a text, moved; what cannot be moved stays as it is."""
+        parts = found.groupdict()
+        try:
+            if parts["iso"]:
+                return self._day(date.fromisoformat(parts["iso"]), way).isoformat()
+            if parts["year"]:
+                return f"{self._year(int(parts['year']), way)}{parts['rest']}"
+            return self._moved(parts, way)
+        except (ValueError, OverflowError):
+            return found[0]
+
+    def _moved(self, parts: Mapping[str, str | None], way: int) -> str:
+        for kind in ("1", "2", "3"):
+            if parts[f"month{kind}"]:
+                month = _number(str(parts[f"month{kind}"]))
+                day = int(parts.get(f"day{kind}") or 15)
+                then = self._day(date(int(str(parts[f"year{kind}"])), month, day), way)
+                before = f"{then.day} " if kind != "3" else ""
+                return f"{before}{_MONTHS[then.month - 1]} {then.year}"
+        raise ValueError("no date")
+
+    def _day(self, day: date, way: int) -> date:
+        _check(day.year, way)
+        return day + way * self.shift
+
+    def _year(self, year: int, way: int) -> int:
+        _check(year, way)
+        return year + way * round(self.shift.days / _YEAR)
+
+
+def _check(year: int, way: int) -> None:
+    """Let only real years be hidden, and only shown ones be put back.
+
+    Raises:
+        ValueError: the year is not of the side that is moved.
+    """
+    if (year < _BETWEEN) != (way > 0):
+        raise ValueError("a year of the other side")
+
+
+def _number(month: str) -> int:
+    return next(n for n, name in enumerate(_MONTHS, 1) if name.lower().startswith(month.lower()))
+
+
+def _pattern(tickers: Iterable[str], words: Iterable[str]) -> "re.Pattern[str]":
+    """Dates, then names, the longest first; a ticker in capitals, a company as it may be."""
+    named = sorted(map(re.escape, tickers), key=len, reverse=True)
+    called = [re.escape(word).replace(r"\ ", r"\s+") for word in sorted(words, key=len)[::-1]]
+    parts = [_DATES]
+    if called:
+        parts.append(rf"(?<!\w)(?i:{'|'.join(called)})(?!\w)")
+    if named:
+        parts.append(rf"(?<![A-Za-z0-9])(?:{'|'.join(named)})(?![A-Za-z0-9])")
+    return re.compile("|".join(parts))

@@ -1,0 +1,99 @@
+"""What of the memory a decision is shown: all that a recall finds, or less, for comparison."""
+
+import random
+import re
+from bisect import bisect_right, insort
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from datetime import datetime
+from functools import lru_cache
+
+from tradmem.lessons.hits import Track, track_of
+from tradmem.lessons.recall import Recall, compose, record_only
+from tradmem.lessons.wording import Shown
+from tradmem.memory import Memory
+from tradmem.model import Entry
+from tradmem.study.moment import Sight
+
+
+class Eyes:
+    """Recalls for decisions of one replay, as much as they may see.
+
+    Args:
+        memory: what there is to recall.
+        sight: how much of it.
+    """
+
+    def __init__(self, memory: Memory, sight: Sight) -> None:
+        self._memory = memory
+        self._sight = sight
+        self._taught: list[tuple[datetime, str]] = []
+        self._is_kept = sight is Sight.SHUFFLED
+
+    def learn(self, entries: Iterable[Entry]) -> None:
+        """Let entries that were settled take part in a shuffle."""
+        if self._is_kept:
+            for entry in entries:
+                if entry.known_at:
+                    insort(self._taught, (entry.known_at, entry.id))
+
+    def recall(self, ticker: str, as_of: datetime, seed: int) -> Recall:
+        """What a decision on a ticker gets to see at an instant."""
+        if self._sight is Sight.NONE:
+            return Recall(text="", memories=(), left_out=(), ticker=ticker, as_of=as_of)
+        if self._sight is Sight.TRACK:
+            return record_only(self._memory.journal, ticker, as_of)
+        seen = self._memory.recall(ticker, as_of)
+        return self._shuffled(seen, seed) if self._sight is Sight.SHUFFLED else seen
+
+    def track(self, ticker: str, as_of: datetime) -> Callable[[], Track]:
+        """The verdicts on a ticker, to be counted when they are asked for."""
+        if self._sight is Sight.NONE:
+            return Track
+        journal = self._memory.journal
+        return lambda: track_of(journal, ticker, as_of)
+
+    def _shuffled(self, seen: Recall, seed: int) -> Recall:
+        """As many memories, each with the content of one drawn from all that were known."""
+        chance = random.Random(seed)  # noqa: S311 - no secret
+        known = bisect_right(self._taught, (seen.as_of, "\uffff"))
+        shown = []
+        for entry in seen.memories:
+            donor = entry
+            if entry.outcome and known:
+                name = self._taught[chance.randrange(known)][1]
+                found = self._memory.journal.get(name)
+                donor = (found and found.at(seen.as_of)) or entry
+            fake = relabelled(donor, entry.ticker)
+            is_same = entry.ticker == seen.ticker
+            decision = fake.decision if is_same else ""
+            shown.append(Shown(entry=fake, is_same=is_same, decision=decision))
+        journal = self._memory.journal
+        return compose(
+            journal,
+            seen.ticker,
+            seen.as_of,
+            shown,
+            seen.left_out,
+            budget=self._memory.settings.budget,
+        )
+
+
+def relabelled(entry: Entry, ticker: str) -> Entry:
+    """The same entry as if it were of another ticker."""
+    if entry.ticker == ticker:
+        return entry
+    word = _word(entry.ticker)
+    text = word.sub(lambda _: ticker, entry.recorded.text)
+    return replace(
+        entry,
+        recorded=replace(entry.recorded, ticker=ticker, text=text),
+        reflection=word.sub(lambda _: ticker, entry.reflection),
+        remark=word.sub(lambda _: ticker, entry.remark),
+    )
+
+
+@lru_cache(maxsize=4096)
+def _word(ticker: str) -> re.Pattern[str]:
+    """A ticker where no letter or digit touches it."""
+    return re.compile(rf"(?<![A-Za-z0-9]){re.escape(ticker)}(?![A-Za-z0-9])")

@@ -1,0 +1,136 @@
+"""Every variant that was ever tried in a study, counted and listed.
+
+Who tries enough variants finds one that looks good. A study remembers them all, also those of
+earlier days, and its intervals get wider with each comparison.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from tradmem.clock import Clock, format_instant, parse_instant, system_clock
+from tradmem.errors import LogError, UsageError
+
+_DIGITS = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """One variant, tried once.
+
+    Attributes:
+        variant: its name.
+        digest: of everything that makes it what it is: the function, settings, dates, tickers.
+        at: when, by the clock of the machine, aware UTC.
+        n: decisions with a score.
+        score: their mean; None of nothing.
+        compared: digests of the variants that it was compared with.
+    """
+
+    variant: str
+    digest: str
+    at: datetime
+    n: int
+    score: float | None
+    compared: tuple[str, ...] = ()
+
+
+class Study:
+    """What was tried under one question.
+
+    Args:
+        path: a file of JSON lines that keeps it from one run to the next; by default it is gone
+            with the object.
+        clock: stamps the trials.
+
+    Raises:
+        UsageError: the file is no list of trials.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str] | None = None, *, clock: Clock = system_clock
+    ) -> None:
+        self.path = None if path is None else Path(path)
+        self.clock = clock
+        self._trials = self._read()
+
+    def __repr__(self) -> str:
+        return f"Study({len(self.variants)} variants, {self.comparisons} comparisons)"
+
+    @property
+    def trials(self) -> tuple[Trial, ...]:
+        """All, in the order in which they were tried."""
+        return tuple(self._trials)
+
+    @property
+    def variants(self) -> tuple[Trial, ...]:
+        """Each variant once, as it was tried last."""
+        return tuple({trial.digest: trial for trial in self._trials}.values())
+
+    @property
+    def comparisons(self) -> int:
+        """How many pairs were ever compared."""
+        pairs = {
+            frozenset((trial.digest, other)) for trial in self._trials for other in trial.compared
+        }
+        return len(pairs)
+
+    def add(self, trial: Trial) -> None:
+        """Keep one more.
+
+        Raises:
+            LogError: the file cannot be written.
+        """
+        self._trials.append(trial)
+        if self.path is None:
+            return
+        line = json.dumps(asdict(trial) | {"at": format_instant(trial.at)})
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(line + "\n")
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise LogError(f"cannot write the study {self.path}: {reason}") from error
+
+    def _read(self) -> list[Trial]:
+        if self.path is None or not self.path.exists():
+            return []
+        found = []
+        try:
+            lines = self.path.read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"cannot read the study {self.path}: {error}") from error
+        for number, line in enumerate(lines, 1):
+            try:
+                data = json.loads(line)
+                read = {"at": parse_instant(data["at"]), "compared": tuple(data["compared"])}
+                found.append(Trial(**(data | read)))
+            except (ValueError, TypeError, KeyError) as error:
+                raise UsageError(
+                    f"{self.path}:{number}: no trial of a study stands there"
+                ) from error
+        return found
+
+
+def digest_of(parts: Mapping[str, Any]) -> str:
+    """What tells one variant from another: a short hash over all that makes it."""
+    told = {name: _told(value) for name, value in sorted(parts.items())}
+    return sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:_DIGITS]
+
+
+def _told(value: Any) -> str:
+    """A value in words; a function by its name and its code, so that an edited one is another."""
+    code = getattr(value, "__code__", None)
+    if code is None:
+        if callable(value):
+            return f"{type(value).__module__}.{type(value).__qualname__}"
+        return repr(value)
+    constants = [c for c in code.co_consts if isinstance(c, str | int | float | bytes | tuple)]
+    body = sha256(code.co_code + repr((constants, code.co_names)).encode()).hexdigest()[:_DIGITS]
+    return f"{value.__module__}.{value.__qualname__}:{body}"
