@@ -52,7 +52,7 @@ def _by_rating(subject: Subject) -> Chart | None:
 
     horizon = horizon_of(subject.decisions)
     found = series.alpha_by_rating(series.scored(subject.decisions, horizon))
-    if not found:
+    if all(item.mean.value is None for item in found):
         return None
     rows = [
         {
