@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-long check bench clean
+.PHONY: demo test test-long test-browser notebooks check bench clean
 
 demo: .venv/.ready
 	$(BIN)/tradmem demo
@@ -12,6 +12,12 @@ test: .venv/.ready-dev
 
 test-long: .venv/.ready-dev
 	$(BIN)/python -m pytest -m long
+
+test-browser: .venv/.ready-browser
+	$(BIN)/python -m pytest -m browser tests/browser
+
+notebooks: .venv/.ready-notebooks
+	$(BIN)/python notebooks/execute.py $(ARGS)
 
 check: .venv/.ready-dev
 	$(BIN)/ruff check .
@@ -34,10 +40,10 @@ clean:
 	fi
 	@touch $@
 
-.venv/.ready-dev: .venv/.ready
+.venv/.ready-dev .venv/.ready-browser .venv/.ready-notebooks: .venv/.ready-%: .venv/.ready
 	@if command -v uv >/dev/null; then \
-	  uv pip install -q --python $(BIN)/python -c constraints.txt -e '.[dev]' ; \
+	  uv pip install -q --python $(BIN)/python -c constraints.txt -e '.[$*]' ; \
 	else \
-	  $(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev]' ; \
+	  $(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[$*]' ; \
 	fi
 	@touch $@

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.journal.making import decision, lesson, outcome
-from tradmem import PostgresJournal, UsageError
+from tradmem import Addition, PostgresJournal, UsageError
 from tradmem.journal.postgres.place import where
 
 
@@ -66,3 +66,12 @@ def test_a_hash_of_a_lesson_that_no_column_takes_is_kept_in_the_entry_alone(post
         journal.add([(entry.id, outcome()), (entry.id, lesson(lesson="a\x00\ud800"))])
         assert journal.get(entry.id).additions[1].data["lesson"] == "a\x00\ud800"
         assert dict(journal.lessons()) == {}
+
+
+def test_what_no_column_can_hold_is_no_id_and_no_trouble(postgres_log):
+    with PostgresJournal(postgres_log) as journal:
+        entry, _ = journal.append(decision())
+        assert journal.get("a\x00b") is None
+        odd = Addition(kind="k\x00\ud800", data={"reason": "\ud800\x00"})
+        assert journal.add([(entry.id, odd)])[0].additions == (odd,)
+        assert journal.get(entry.id).additions == (odd,)

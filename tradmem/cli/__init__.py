@@ -25,7 +25,9 @@ COMMANDS = {
     "status": Lazy("status", "Say what is pending, and what needs a person.", _LOOK),
     "watch": Lazy("watch", "Show the status, and keep it fresh.", _LOOK),
     "stats": Lazy("stats", "Say how often the decisions were right, and how sure that is.", _LOOK),
-    "report": Lazy("report", "Write the track record and all decisions as one HTML page.", _LOOK),
+    "report": Lazy(
+        "report", "Write the track record, charts and all decisions as one HTML page.", _LOOK
+    ),
     "doctor": Lazy("doctor", "Say whether prices, the log and a model answer.", _LOOK),
     "settings": Lazy("settings", "Print every setting, and where its value comes from.", _LOOK),
     "history": Lazy("history", "Print everything that ever happened to an entry.", _LOOK),

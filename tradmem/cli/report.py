@@ -24,6 +24,11 @@ from tradmem.errors import UsageError
 @click.option("--agent", "-a", multiple=True, metavar="NAME", help="Only these agents.")
 @click.option("--since", metavar="DATE", help="Only decisions of then or later.")
 @click.option("--until", metavar="DATE", help="Only decisions of then or earlier.")
+@click.option(
+    "--prices",
+    metavar="SOURCE",
+    help="Draw decisions on closes from there: yahoo, demo, or a file as for `resolve`.",
+)
 @options.as_of
 @options.log
 def report(
@@ -36,25 +41,27 @@ def report(
     agent: tuple[str, ...],
     since: str | None,
     until: str | None,
+    prices: str | None,
 ) -> None:
     """Write the track record, charts and all decisions as one HTML page.
 
     The page holds all of its data and loads nothing, so that it can be mailed; no text of a
     decision or a lesson can run in it.
     """
-    from tradmem.study.report import write_report
+    from tradmem.study.report.page import TITLE, write_report
 
     if not is_there(log):
         raise UsageError(f"there is no log at {log} yet; `tradmem run` starts one")
-    named = {"title": title} if title else {}
+    memory = open_memory(log, prices=prices or "yahoo")
     path = write_report(
-        open_memory(log),
+        memory,
         out,
         as_of,
         tickers=ticker,
         agents=agent,
         since=since,
         until=until,
-        **named,
+        title=title or TITLE,
+        prices=memory.prices if prices else None,
     )
     write(f"{path}  {path.stat().st_size / 1e6:.1f} MB")

@@ -12,8 +12,9 @@ from tradmem.clock import AsOf, as_instant, format_instant, parse_date
 from tradmem.journal.tagline import UNRATED
 from tradmem.lessons.track import TrackRecord
 from tradmem.lessons.utility import LessonUtility
-from tradmem.market.prices import Bars
+from tradmem.market.prices import Bars, PriceSource
 from tradmem.model import Entry, Outcome, band_or_default
+from tradmem.study.closes import Closes, closes_of
 from tradmem.tickers import check_ticker
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ def subject_of(
     agents: Iterable[str] = (),
     since: Date | str | None = None,
     until: Date | str | None = None,
+    prices: PriceSource | None = None,
 ) -> Subject:
     """What a memory has to report.
 
@@ -71,6 +73,7 @@ def subject_of(
         agents: only these; all by default.
         since: only what carries this date or a later one.
         until: only what carries this date or an earlier one.
+        prices: where closes to draw decisions on come from; none are drawn by default.
 
     Raises:
         UsageError: no such ticker or date.
@@ -93,7 +96,16 @@ def subject_of(
         and (not agents or entry.agent in agents)
     )
     dues = {entry.id: due for entry in entries if (due := memory.due(entry))}
-    return Subject(as_of=instant, entries=entries, record=record, utility=utility, dues=dues)
+    drawn = closes_of(entries, prices, instant, memory.settings.aliases) if prices else Closes()
+    return Subject(
+        as_of=instant,
+        entries=entries,
+        record=record,
+        utility=utility,
+        dues=dues,
+        bars=drawn.bars,
+        remarks=drawn.remarks,
+    )
 
 
 def as_script(value: Any) -> str:

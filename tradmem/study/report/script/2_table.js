@@ -7,9 +7,9 @@ const SPARE = 12; // rows drawn above and below what is in view
 
 const COLUMNS = [
   { name: "Date", width: 106, narrow: 84, key: (e) => e.date, cell: (e) => e.date },
-  { name: "Ticker", width: 104, narrow: 90, key: (e) => e.ticker, cell: (e) => market(e.ticker) },
-  { name: "Rating", width: 108, narrow: 88, key: (e) => RATINGS.indexOf(e.rating), cell: (e) => e.rating },
-  { name: "Result", width: 112, narrow: 92, key: (e) => RESULTS.indexOf(result(e)), cell: result, tone: (e) => e.verdict },
+  { name: "Ticker", width: 104, narrow: 80, key: (e) => e.ticker, cell: (e) => market(e.ticker) },
+  { name: "Rating", width: 108, narrow: 97, key: (e) => RATINGS.indexOf(e.rating), cell: (e) => e.rating },
+  { name: "Result", width: 112, narrow: 94, key: (e) => RESULTS.indexOf(result(e)), cell: result, tone: (e) => e.verdict },
   { name: "Return", width: 84, number: true, key: (e) => e.raw, cell: (e) => percent(e.raw), from: 560 },
   { name: "Alpha", width: 84, number: true, key: (e) => e.alpha, cell: (e) => percent(e.alpha), from: 480 },
   { name: "Known", width: 110, key: (e) => e.known, cell: (e) => e.known || "", from: 760 },
@@ -84,7 +84,8 @@ class Table {
   }
 
   filter({ query, ticker, rating, result: wanted, agent }) {
-    const words = query.normalize("NFKC").toLowerCase().split(/\s+/).filter(Boolean);
+    const text = query.normalize("NFKC").toLowerCase();
+    const words = [...text.matchAll(/"([^"]+)"|[^\s"]+/g)].map((found) => found[1] ?? found[0]);
     this.shown = this.all.filter((e, place) =>
       (!ticker || e.ticker === ticker) &&
       (!rating || e.rating === rating) &&

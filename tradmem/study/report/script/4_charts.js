@@ -3,7 +3,7 @@
 
 const REFUSE = () => Promise.reject(new Error("this page loads nothing"));
 
-function drawCharts(charts) {
+function drawCharts(charts, open) {
   const room = document.querySelector("#charts .charts");
   find("charts").hidden = charts.length === 0;
   const pending = new Map();
@@ -17,6 +17,7 @@ function drawCharts(charts) {
     if (!spec) return Promise.resolve();
     const loader = { load: REFUSE, sanitize: REFUSE, http: REFUSE, file: REFUSE };
     return vegaEmbed(plot, spec, { actions: false, ast: true, renderer: "svg", defaultStyle: false, loader })
+      .then(({ view }) => view.addEventListener("click", (event, item) => item?.datum?.id && open(item.datum.id)))
       .catch((error) => plot.replaceChildren(`This chart cannot be drawn: ${error.message}`));
   };
   for (const { title, note, broad, spec } of charts) {

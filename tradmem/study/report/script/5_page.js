@@ -33,7 +33,10 @@ form.addEventListener("submit", (event) => event.preventDefault());
 for (const element of [form, find("list"), document.querySelector(".keys"), find("theme")]) element.hidden = false;
 table.fit();
 table.filter(wanted());
-const drawAll = drawCharts(charts);
+const drawAll = drawCharts(charts, (id) => {
+  const entry = panel.byId.get(id);
+  if (entry) panel.show(entry);
+});
 
 document.addEventListener("keydown", (event) => {
   const isTyping = event.target.closest("input, select, textarea");
