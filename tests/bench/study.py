@@ -1,4 +1,4 @@
-"""The cost of a replay: decisions a second from beginning to end, its memory, and a sweep's workers."""
+"""The cost of a replay: decisions a second, its memory, and the workers of a sweep."""
 
 import random
 import resource
