@@ -271,7 +271,8 @@ def _by_session(subject: Subject) -> Chart | None:
 def _utility(subject: Subject) -> Chart | None:
     import altair as alt  # noqa: PLC0415 - an extra
 
-    told = [line for line in subject.utility.tags if line.utility is not None]
+    tags = [line for line in subject.utility.tags if line.utility is not None]
+    told = tags if [line.tag for line in tags] != [UNTAGGED] else []
     if subject.utility.overall.utility is None:
         return None
     told = sorted(told, key=lambda line: -(line.shown + line.withheld))[:_TAGS]
