@@ -12,9 +12,7 @@ PROSE = (
     "**Rating**: Buy\\n\\nRevenue grew faster than costs and the guidance was raised; the shares "
     "trade below their average of five years, and the momentum of the last quarter holds. "
 )
-_LESSON = (
-    "The Buy on {ticker} came out at {alpha:+.1%}. Look at {point} before the next one."
-)
+_LESSON = "The Buy on {ticker} came out at {alpha:+.1%}. Look at {point} before the next one."
 _ABOUT = tuple(
     "averag below buy came cost faster five grew guidanc hold last look momentum next of on out "  # noqa: SIM905
     "point quarter rais rate revenu share than the their trade year".split()

@@ -5,6 +5,7 @@ import resource
 import time
 from concurrent.futures import ProcessPoolExecutor
 from datetime import date
+from itertools import pairwise
 from multiprocessing import get_context
 
 from tradmem import FramePrices, Settings
@@ -56,7 +57,7 @@ def measure() -> None:
         decide, TICKERS, walks(), START, END, every="day", settings=settings, progress=note
     )
     seconds = marks[-1][1] - marks[0][1]
-    tenths = [after[1] - before[1] for before, after in zip(marks, marks[1:], strict=False)]
+    tenths = [after[1] - before[1] for before, after in pairwise(marks)]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"\nreplay of {done.decided} decisions, {len(TICKERS)} tickers, template lessons")
     print(f"  decisions a second: {done.decided / seconds:.0f} (at least 5,000)")
