@@ -223,3 +223,35 @@ def test_words_that_merely_hold_a_ticker_stay():
 
 def test_real_closes_are_where_the_test_thinks():
     assert date(2008, 9, 2) in real_closes()["KO"]
+
+
+def test_a_refusal_tells_no_real_name_and_no_real_date():
+    """Whoever is told by how much his own date was moved knows all the others."""
+    refused = []
+
+    def decide(moment):
+        name, later = moment.ticker, moment.date + timedelta(days=90)
+        past, closes = moment.past, moment.prices
+        far, way_back = date(2300, 1, 1), date(1, 1, 1)
+        for ask in (
+            *(lambda day=day: closes.closes(name, end=day) for day in (later, far)),
+            *(lambda day=day: closes.fetch({name: Span(moment.date, day)}) for day in (later, far)),
+            *(lambda day=day: past.entries(as_of=day) for day in (later, far, str(far))),
+            *(lambda day=day: past.recall(as_of=day) for day in (later, far)),
+            *(lambda day=day: past.track(as_of=day) for day in (later, far)),
+            *(lambda day=day: past.search("lesson", as_of=day) for day in (later, far)),
+            lambda: past.entries(as_of=moment.as_of + timedelta(seconds=1)),
+        ):
+            with pytest.raises(LookAhead) as found:
+                ask()
+            refused.append((str(found.value), moment.date, later))
+        assert not past.entries(as_of=way_back)
+        assert closes.closes(name, start=way_back) == closes.closes(name)
+        assert not closes.closes(name, end=way_back).dates
+        return "Hold"
+
+    go(decide)
+    for told, day, later in refused:
+        shown = {int(year) for year in re.findall(r"(?<!\d)(\d{4})-\d\d-\d\d", told)}
+        assert shown <= {day.year, later.year, (day - timedelta(days=9)).year, 2300}, told
+        assert not REAL.search(told), told
