@@ -255,3 +255,21 @@ def test_a_refusal_tells_no_real_name_and_no_real_date():
         shown = {int(year) for year in re.findall(r"(?<!\d)(\d{4})-\d\d-\d\d", told)}
         assert shown <= {day.year, later.year, (day - timedelta(days=9)).year, 2300}, told
         assert not REAL.search(told), told
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("2007-2008", "2007/2008", "2007/08", "mid-2008", "2008Q3", "Q3-2008", "in 10.10.2008."),
+        *("10/10/2008", "10-Oct-2008", "2008-style", "the 2008-2009 crisis", "FY2008", "2008-10"),
+    ],
+)
+def test_a_year_is_hidden_however_it_stands_beside_other_words(text):
+    mask = Mask(["AAPL"])
+    assert not re.search("200[0-9]", mask.hide(text))
+    assert mask.show(mask.hide(text)) == text
+
+
+@pytest.mark.parametrize("text", ["$2008", "1,2008", "2008.5", "2008%", "-2008", "A2008", "20081"])
+def test_a_number_that_is_no_year_stays(text):
+    assert Mask(["AAPL"]).hide(text) == text
