@@ -1,4 +1,4 @@
-"""The cost of a replay: decisions a second, its memory, and the workers of a sweep."""
+"""The cost of a replay, from beginning to end, in time and memory; and a sweep by two workers."""
 
 import random
 import resource
