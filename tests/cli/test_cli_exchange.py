@@ -282,6 +282,31 @@ def test_what_a_log_holds_that_is_no_entry_is_told(world):
             '{"decision": "x", "additions": [], "identity": {"id": "0123456789ab", '
             '"date": "9999-12-31", "ticker": "NVDA", "rating": "Buy"}}'
         ),
+        (
+            '{"decision": "x", "additions": [], "identity": {"id": "0123456789ab", "date": '
+            '"2026-01-05", "ticker": "NVDA", "recalled_as_of": "2099-01-01T00:00:00Z"}}'
+        ),
+        *(
+            (
+                '{"decision": "x", "identity": {"id": "0123456789ab", "date": "2026-01-05", '
+                f'"ticker": "NVDA", "rating": "Buy"}}, "additions": [{addition}]}}'
+            )
+            for addition in (
+                '{"add": "unresolvable", "reason": "x", "known_at": "2099-01-01T00:00:00Z"}',
+                (
+                    '{"add": "outcome", "known_at": "2026-01-12T23:00:00Z", "horizon": 5, '
+                    '"sessions": 5, "raw": 0.1, "at": "2099-01-01T00:00:00Z"}'
+                ),
+                (
+                    '{"add": "outcome", "known_at": "2026-01-12T23:00:00Z", "horizon": 5, '
+                    '"sessions": -3, "raw": 0.1}'
+                ),
+                (
+                    '{"add": "outcome", "known_at": "2026-01-12T23:00:00Z", "horizon": 5, '
+                    '"sessions": 5, "raw": 1e308}'
+                ),
+            )
+        ),
     ],
 )
 def test_a_line_that_is_no_entry_is_refused_and_the_next_one_comes(world, line):
@@ -291,3 +316,14 @@ def test_a_line_that_is_no_entry_is_refused_and_the_next_one_comes(world, line):
     assert result.exit_code == 1
     assert result.stdout.splitlines()[-1] == "1 taken, 1 refused"
     assert [e.ticker for e in Memory.open(world.log).entries()] == ["AAPL"]
+
+
+def test_a_row_that_nests_too_deep_is_refused_and_the_next_one_comes(world):
+    header = "id,date,ticker,status,decision,decision_flags,known_at,extra"
+    rows = [
+        f"{number:012x},2026-01-05,NVDA,pending,x,,,{extra}"
+        for number, extra in enumerate(["[" * 100_000, ""])
+    ]
+    (world.folder / "x.csv").write_text("\n".join([header, *rows, ""]))
+    result = world.run("import", "x.csv")
+    assert result.stdout.splitlines()[-1] == "1 taken, 1 refused"
