@@ -3,6 +3,10 @@
 import csv
 import io
 import json
+import os
+import re
+import subprocess
+import sys
 from collections import Counter
 from datetime import timedelta
 from pathlib import Path
@@ -327,3 +331,36 @@ def test_a_row_that_nests_too_deep_is_refused_and_the_next_one_comes(world):
     (world.folder / "x.csv").write_text("\n".join([header, *rows, ""]))
     result = world.run("import", "x.csv")
     assert result.stdout.splitlines()[-1] == "1 taken, 1 refused"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("export", "-", "--format", "csv"),
+        ("export", "-", "--format", "jsonl"),
+        ("log", "--csv"),
+        ("log", "--json"),
+    ],
+    ids=" ".join,
+)
+def test_no_text_in_a_table_drives_a_terminal(world, words):
+    Memory.open(world.log).note("A \x1b[31m B \x9b31m C \u202e D")
+    ours, theirs = os.openpty()
+    command = [sys.executable, "-m", "tradmem", *words, "--log", str(world.log)]
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    subprocess.run(command, stdout=theirs, stdin=theirs, env=env, check=True, timeout=60)
+    os.close(theirs)
+    shown = os.read(ours, 100_000).decode()
+    os.close(ours)
+    assert "31m B" in shown
+    assert not re.search("[\x1b\x9b\u202e]", shown)
+
+
+def test_json_says_the_same_although_it_drives_no_terminal(world):
+    text = "A \x1b[31m \x7f\x9b31m \u202e \u2028 漢字"
+    Memory.open(world.log).note(text)
+    for words in (("log", "--json"), ("export", "-", "--format", "jsonl")):
+        printed = world.run(*words).stdout
+        assert "漢字" in printed
+        found = json.loads(printed)
+        assert (found[0] if isinstance(found, list) else found)["note"] == text
