@@ -9,7 +9,11 @@ from tests.journal.making import DAY, KNOWN, decision, forgetting, lesson, outco
 from tradmem import FramePrices, MarkdownJournal, Memory, RamJournal, Settings, Status, UsageError
 from tradmem.journal.passages import passage_of
 from tradmem.lessons.entities import names_in
+from tradmem.lessons.exchanges import exchanges_beside
+from tradmem.lessons.reflect import FaultKind
+from tradmem.lessons.wire import read_body
 from tradmem.market.prices import Bars
+from tradmem.running.record import RunLog
 
 FAR = datetime(2030, 1, 1, tzinfo=UTC)
 NOW = datetime(2026, 3, 20, tzinfo=UTC)
@@ -452,3 +456,34 @@ def test_a_log_with_a_mark_behind_another_log_loses_no_entry(tmp_path):
     assert {entry.status for entry in MarkdownJournal(path).entries()} == {Status.RESOLVED}
     assert journal.problems() == []
     assert path.read_bytes().count(b"\xef\xbb\xbf[2026-01-05 | AAPL") == 1
+
+
+@pytest.mark.parametrize(
+    "field",
+    ['"sessions":-3', f'"sessions":{10**40}', f'"raw":{10**400}', '"horizon":1e400', '"raw":1e308'],
+)
+def test_an_outcome_beyond_all_bounds_costs_its_own_entry_at_most(field, tmp_path):
+    path = tmp_path / "memory.md"
+    path.write_text(
+        "[2026-01-05 | NVDA | Buy | +6.0% | +4.5% | 5d | resolved:2026-01-12]\n"
+        '<!-- tradmem: {"v":1,"id":"0c5d320bfc44"} -->\n'
+        '<!-- tradmem: {"add":"outcome","known_at":"2026-01-12T23:00:00Z","horizon":5,"sessions":5,'
+        f'"raw":0.06,"alpha":0.045,{field}}} -->\n\nDECISION:\nx\n\n<!-- ENTRY_END -->\n\n',
+        encoding="utf-8",
+    )
+    memory = Memory.open(path)
+    memory.record("AAPL", "2026-01-05", "Rating: Buy")
+    memory.track()
+    memory.recall("NVDA")
+    assert [entry.ticker for entry in memory.entries()] == ["NVDA", "AAPL"]
+    assert [problem.line for problem in memory.journal.problems()] == [1]
+
+
+def test_lines_and_answers_that_nest_too_deep_are_told_as_no_json(tmp_path):
+    deep = "[" * 100_000
+    log = tmp_path / "memory.md"
+    (tmp_path / "memory.md.runs.jsonl").write_text(f"{deep}\n", encoding="utf-8")
+    (tmp_path / "memory.md.exchanges.jsonl").write_text(f"{deep}\n", encoding="utf-8")
+    assert RunLog(log).runs() == []
+    assert exchanges_beside(log).attempts() == {}
+    assert read_body(deep).kind is FaultKind.SERVER_ERROR

@@ -3,6 +3,10 @@
 import csv
 import io
 import json
+import os
+import re
+import subprocess
+import sys
 from collections import Counter
 from datetime import timedelta
 from pathlib import Path
@@ -282,6 +286,31 @@ def test_what_a_log_holds_that_is_no_entry_is_told(world):
             '{"decision": "x", "additions": [], "identity": {"id": "0123456789ab", '
             '"date": "9999-12-31", "ticker": "NVDA", "rating": "Buy"}}'
         ),
+        (
+            '{"decision": "x", "additions": [], "identity": {"id": "0123456789ab", "date": '
+            '"2026-01-05", "ticker": "NVDA", "recalled_as_of": "2099-01-01T00:00:00Z"}}'
+        ),
+        *(
+            (
+                '{"decision": "x", "identity": {"id": "0123456789ab", "date": "2026-01-05", '
+                f'"ticker": "NVDA", "rating": "Buy"}}, "additions": [{addition}]}}'
+            )
+            for addition in (
+                '{"add": "unresolvable", "reason": "x", "known_at": "2099-01-01T00:00:00Z"}',
+                (
+                    '{"add": "outcome", "known_at": "2026-01-12T23:00:00Z", "horizon": 5, '
+                    '"sessions": 5, "raw": 0.1, "at": "2099-01-01T00:00:00Z"}'
+                ),
+                (
+                    '{"add": "outcome", "known_at": "2026-01-12T23:00:00Z", "horizon": 5, '
+                    '"sessions": -3, "raw": 0.1}'
+                ),
+                (
+                    '{"add": "outcome", "known_at": "2026-01-12T23:00:00Z", "horizon": 5, '
+                    '"sessions": 5, "raw": 1e308}'
+                ),
+            )
+        ),
     ],
 )
 def test_a_line_that_is_no_entry_is_refused_and_the_next_one_comes(world, line):
@@ -291,3 +320,47 @@ def test_a_line_that_is_no_entry_is_refused_and_the_next_one_comes(world, line):
     assert result.exit_code == 1
     assert result.stdout.splitlines()[-1] == "1 taken, 1 refused"
     assert [e.ticker for e in Memory.open(world.log).entries()] == ["AAPL"]
+
+
+def test_a_row_that_nests_too_deep_is_refused_and_the_next_one_comes(world):
+    header = "id,date,ticker,status,decision,decision_flags,known_at,extra"
+    rows = [
+        f"{number:012x},2026-01-05,NVDA,pending,x,,,{extra}"
+        for number, extra in enumerate(["[" * 100_000, ""])
+    ]
+    (world.folder / "x.csv").write_text("\n".join([header, *rows, ""]))
+    result = world.run("import", "x.csv")
+    assert result.stdout.splitlines()[-1] == "1 taken, 1 refused"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("export", "-", "--format", "csv"),
+        ("export", "-", "--format", "jsonl"),
+        ("log", "--csv"),
+        ("log", "--json"),
+    ],
+    ids=" ".join,
+)
+def test_no_text_in_a_table_drives_a_terminal(world, words):
+    Memory.open(world.log).note("A \x1b[31m B \x9b31m C \u202e D")
+    ours, theirs = os.openpty()
+    command = [sys.executable, "-m", "tradmem", *words, "--log", str(world.log)]
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    subprocess.run(command, stdout=theirs, stdin=theirs, env=env, check=True, timeout=60)
+    os.close(theirs)
+    shown = os.read(ours, 100_000).decode()
+    os.close(ours)
+    assert "31m B" in shown
+    assert not re.search("[\x1b\x9b\u202e]", shown)
+
+
+def test_json_says_the_same_although_it_drives_no_terminal(world):
+    text = "A \x1b[31m \x7f\x9b31m \u202e \u2028 漢字"
+    Memory.open(world.log).note(text)
+    for words in (("log", "--json"), ("export", "-", "--format", "jsonl")):
+        printed = world.run(*words).stdout
+        assert "漢字" in printed
+        found = json.loads(printed)
+        assert (found[0] if isinstance(found, list) else found)["note"] == text

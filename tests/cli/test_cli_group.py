@@ -1,5 +1,6 @@
 """The command line as a process: help, start-up, exit statuses, pipes and encodings."""
 
+import errno
 import json
 import os
 import re
@@ -168,6 +169,7 @@ def failing(error: BaseException) -> Group:
         (click.FileError("f", "gone"), 1, "gone"),
         (KeyError("x"), 1, "internal error: KeyError: 'x'; --debug shows where"),
         (UsageError("two\nlines\x1b[31m"), 2, "two lines\\x1b[31m"),
+        (OSError(errno.ENOSPC, "No space left on device"), 1, "cannot write the output: no space"),
         (KeyboardInterrupt(), 130, "interrupted"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",

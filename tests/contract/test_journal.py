@@ -24,6 +24,7 @@ from tradmem import (
     Rating,
     Status,
     UnknownEntry,
+    UsageError,
 )
 from tradmem.journal.base import OnConflict
 from tradmem.journal.text import clean
@@ -261,3 +262,20 @@ def test_a_lesson_of_a_replaced_revision_was_said_all_the_same(journal):
     journal.append(decision("otherwise"), on_conflict=OnConflict.REVISE)
     journal.add([(entry.id, outcome()), (entry.id, lesson(lesson="ab" * 32))])
     assert dict(journal.lessons()) == {"ab" * 32: entry.id}
+
+
+@pytest.mark.parametrize(
+    "figures",
+    [
+        {"horizon": -3},
+        {"horizon": 10**30},
+        {"raw": 1e308},
+        {"alpha": -1e308},
+        {"raw": float("nan")},
+    ],
+)
+def test_an_outcome_beyond_all_bounds_is_refused_and_nothing_is_added(journal, figures):
+    entry, _ = journal.append(decision())
+    with pytest.raises(UsageError, match=r"is 0 to 99999 sessions|cannot be"):
+        journal.add([(entry.id, forgetting()), (entry.id, outcome(**figures))])
+    assert journal.get(entry.id).additions == ()

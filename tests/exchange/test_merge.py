@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.journal.making import DECIDED, KNOWN, decision, forgetting, lesson, note, outcome
-from tradmem import LogError, MarkdownJournal, Rating
+from tradmem import Addition, LogError, MarkdownJournal, Rating
+from tradmem.clock import format_instant
 from tradmem.exchange.merge import merge
 from tradmem.journal.base import OnConflict
 from tradmem.journal.format import parse
@@ -76,6 +77,43 @@ def test_what_each_side_added_to_one_entry_is_there_once(world):
     assert (entry.forgotten, entry.reflection) == (True, "It was right. Do it again.")
     assert found.completed == (base.name,)
     assert found.data.count(b"resolved:") == 1
+
+
+def test_the_later_of_two_acts_stands_whichever_side_did_it(world):
+    base, ours, theirs = world
+
+    def act(kind, hour, **data):
+        return Addition(kind=kind, at=KNOWN + timedelta(hours=hour), data=data)
+
+    def expire(hour, day):
+        return act("expire", hour, valid_until=f"2026-03-{day:02}T00:00:00Z")
+
+    ours.journal.add([(base.name, expire(1, 1)), (base.name, expire(4, 4))])
+    theirs.journal.add([(base.name, act("forget", 2)), (base.name, expire(3, 3))])
+    undo = {"undoes": "forget", "undoes_at": format_instant(KNOWN + timedelta(hours=2))}
+    theirs.journal.add([(base.name, act("undo", 5, **undo))])
+    found = merge(ours.data, base.data, theirs.data)
+    other = merge(theirs.data, base.data, ours.data)
+    assert found.data == other.data
+    (entry,) = parse(found.data).entries
+    assert (entry.valid_until.day, entry.forgotten) == (4, False)
+    assert [a.at for a in entry.additions] == [KNOWN + timedelta(hours=n) for n in range(1, 6)]
+    assert merge(found.data, base.data, theirs.data).data == found.data
+
+
+def test_an_act_whose_clock_went_back_still_follows_what_it_takes_back(world):
+    base, ours, theirs = world
+    done = KNOWN + timedelta(hours=9)
+    base.journal.add([(base.name, forgetting(done))])
+    ours, theirs = (Log(side.path, base.data) for side in (ours, theirs))
+    undo = {"undoes": "forget", "undoes_at": format_instant(done)}
+    theirs.journal.add([(base.name, Addition(kind="undo", at=KNOWN, data=undo))])
+    ours.journal.add([(base.name, outcome())])
+    for data in (
+        merge(ours.data, base.data, theirs.data),
+        merge(theirs.data, base.data, ours.data),
+    ):
+        assert [entry.forgotten for entry in parse(data.data).entries] == [False]
 
 
 def test_what_only_one_side_changed_is_taken_to_the_byte(world):

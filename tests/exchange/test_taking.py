@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import fields, replace
 from datetime import timedelta
+from itertools import permutations
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -19,7 +20,7 @@ from tests.journal.making import (
     note,
     outcome,
 )
-from tradmem import Decision, LogBusy, MarkdownJournal, Outcome, RamJournal, Rating
+from tradmem import Addition, Decision, LogBusy, MarkdownJournal, Outcome, RamJournal, Rating
 from tradmem.exchange.flat import COLUMNS
 from tradmem.exchange.taking import Fate, copy, take
 from tradmem.exchange.whole import Whole, from_json, to_json
@@ -94,6 +95,30 @@ def test_two_accounts_of_one_outcome_are_one_and_the_first_stands():
     now = here.get(entry.id)
     assert [a.outcome.raw_return for a in now.additions if a.outcome] == [0.06, 0.07]
     assert now.reflection == "New. Yes."
+
+
+def test_giving_up_on_one_side_takes_no_outcome_from_the_other():
+    gave_up = Addition(kind="unresolvable", at=KNOWN, known_at=KNOWN, data={"reason": "no closes"})
+    for there, here in permutations([[outcome(), lesson()], [gave_up]]):
+        one, other = RamJournal(), RamJournal()
+        for journal, added in ((one, there), (other, here)):
+            entry, _ = journal.append(decision())
+            journal.add([(entry.id, addition) for addition in added])
+        copy(one, other)
+        assert other.get(entry.id).status == "resolved"
+        assert [taken.fate for taken in copy(one, other)] == [Fate.UNCHANGED]
+
+
+@pytest.mark.parametrize(("theirs", "is_taken"), [(0.045, True), (0.04502, True), (-0.02, False)])
+def test_a_lesson_comes_only_with_the_figures_that_it_was_written_from(theirs, is_taken):
+    here, there = RamJournal(), RamJournal()
+    for journal, alpha in ((here, 0.045), (there, theirs)):
+        entry, _ = journal.append(decision())
+        journal.add([(entry.id, outcome(alpha=alpha))])
+    there.add([(entry.id, lesson("Theirs. Yes."))])
+    copy(there, here)
+    assert here.get(entry.id).reflection == ("Theirs. Yes." if is_taken else "")
+    assert [taken.fate for taken in copy(there, here)] == [Fate.UNCHANGED]
 
 
 def test_a_decision_that_stands_otherwise_is_kept_out(log):

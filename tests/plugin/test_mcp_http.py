@@ -230,13 +230,15 @@ def test_a_revoked_token_is_out_at_once_and_a_broken_file_lets_nobody_in(tmp_pat
         assert (status(first), status(second)) == (200, 401)
         file.write_text("[[tokens]\nbroken")
         assert (status(first), status(second)) == (401, 401)
+        file.write_text("x = " + "[" * 5000)
+        assert status(first) == 401
         file.unlink()
         assert status(first) == 401
         file.write_text(alone)
         assert status(first) == 200
     assert "nobody is let in" in server.rest
     refused = (tmp_path / "acme" / "mcp-calls.jsonl").read_text().splitlines()
-    assert sum('"refused": 401' in line for line in refused) == 4
+    assert sum('"refused": 401' in line for line in refused) == 5
     assert not any(token in line for line in refused for token in (first, second))
 
 

@@ -163,6 +163,27 @@ def test_a_value_that_is_no_json_is_refused_and_nothing_is_put(world, store, val
     assert world.memory.entries() == []
 
 
+@pytest.mark.parametrize("index", [True, 3, "x", [3], {"x": 1}])
+def test_an_index_that_names_no_fields_is_refused_and_nothing_is_put(world, store, index):
+    with pytest.raises(UsageError, match="a list of fields"):
+        store.batch([PutOp(("a",), "k", {"x": 1}, index)])
+    assert world.memory.entries() == []
+
+
+def test_an_index_of_no_fields_that_a_log_holds_spoils_no_search(world, store):
+    item = {"namespace": ["a"], "key": "k", "value": {"x": "earnings"}, "revision": 1}
+    world.memory.note("earnings", extra={"store": item | {"index": [3]}})
+    store.put(("a",), "other", {"x": "earnings"})
+    assert [found.key for found in store.search(("a",), query="earnings")] == ["other", "k"]
+
+
+@pytest.mark.parametrize("wrong", [{"query": 5}, {"query": ["x"]}, {"filter": ["x"]}])
+def test_a_search_for_what_is_no_text_or_filter_is_refused(store, wrong):
+    store.put(("a",), "k", {"x": 1})
+    with pytest.raises(UsageError):
+        store.search(("a",), **wrong)
+
+
 def test_a_lifetime_is_refused(world, store):
     with pytest.raises(NotImplementedError):
         store.put(("a",), "k", {"x": 1}, ttl=5)

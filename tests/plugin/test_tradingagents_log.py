@@ -143,6 +143,10 @@ def test_several_outcomes_are_one_write_and_strangers_are_passed_over(world):
         {"alpha_return": float("inf")},
         {"holding_days": "5"},
         {"holding_days": 1.5},
+        {"holding_days": -3},
+        {"holding_days": 10**30},
+        {"alpha_return": -1e308},
+        {"reflection": 5},
         {"ticker": "A|B"},
         {"trade_date": "yesterday"},
     ],
@@ -155,6 +159,25 @@ def test_an_outcome_that_cannot_be_is_refused_and_nothing_is_stored(world, bad):
     with pytest.raises(UsageError):
         world.log.update_with_outcome(**update | {"holding_days": 5, "reflection": "x"} | bad)
     assert world.path.read_bytes() == before
+
+
+@pytest.mark.parametrize("most", [-1, "5", 5.0, None, True])
+def test_a_number_of_memories_that_is_none_is_refused(world, most):
+    world.taught("NVDA", 0)
+    for wrong in ({"n_same": most}, {"n_cross": most}):
+        with pytest.raises(UsageError, match="is a whole number from 0"):
+            world.log.get_past_context("NVDA", **wrong)
+    assert world.log.get_past_context("NVDA", 0, 0) == ""
+
+
+def test_a_decision_that_is_refused_leaves_what_was_shown_to_the_next_try(world):
+    world.taught("NVDA", 0)
+    date = world.go(10)
+    world.log.get_past_context("NVDA")
+    with pytest.raises(UsageError):
+        world.log.store_decision("NVDA", date, "")
+    world.log.store_decision("NVDA", date, "Rating: Buy")
+    assert len(world.log.memory.entries()[-1].recalled) == 1
 
 
 @pytest.mark.parametrize("case", TEXTS, ids=lambda case: case["id"])

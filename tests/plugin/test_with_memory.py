@@ -151,6 +151,65 @@ def test_a_stream_is_what_it_would_be_without_and_is_recorded(mode, expected):
     assert asyncio.run(run()) == chunks
 
 
+def ways(graph, given, **options):
+    """Whatever can be asked of a graph in one way, asked in each of the four."""
+
+    async def collected():
+        return [chunk async for chunk in graph.astream(given, **options)]
+
+    return {
+        "invoke": lambda: graph.invoke(given, **options),
+        "ainvoke": lambda: asyncio.run(graph.ainvoke(given, **options)),
+        "stream": lambda: list(graph.stream(given, **options)),
+        "astream": lambda: asyncio.run(collected()),
+    }
+
+
+@pytest.mark.parametrize("way", ["invoke", "ainvoke", "stream", "astream"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"stream_mode": "updates"},
+        {"stream_mode": ["updates", "values"]},
+        {"output_keys": ["decision"]},
+        {"version": "v2"},
+        {"version": "v2", "stream_mode": "updates"},
+        {"version": "v2", "stream_mode": ["values", "updates"], "subgraphs": True},
+    ],
+    ids=str,
+)
+def test_it_answers_as_the_graph_in_it_in_every_form_and_is_recorded(way, options):
+    world = World()
+    given = {"ticker": "NVDA", "past_context": ""}
+    plain = ways(compiled(decide), given, **options)[way]()
+    assert ways(with_memory(compiled(decide), world.memory), given, **options)[way]() == plain
+    assert [entry.rating for entry in entries(world)] == ["Buy"]
+
+
+@pytest.mark.parametrize("way", ["invoke", "ainvoke", "stream", "astream"])
+@pytest.mark.parametrize("keys", ["decision", ["ticker"], []])
+def test_keys_without_the_decision_are_refused_before_the_graph_runs(way, keys):
+    world, ran = World(), []
+    agent = with_memory(compiled(lambda state: ran.append(1) or decide(state)), world.memory)
+    with pytest.raises(UsageError, match="the key of the decision"):
+        ways(agent, {"ticker": "NVDA"}, output_keys=keys)[way]()
+    assert ran == []
+
+
+@pytest.mark.parametrize("way", ["invoke", "stream"])
+def test_an_interrupt_in_the_later_form_is_no_end(way):
+    def ask(state: State) -> dict[str, Any]:
+        return {"decision": f"**Rating**: {interrupt('which?')}"}
+
+    world = World()
+    agent = with_memory(compiled(ask, checkpointer=InMemorySaver()), world.memory)
+    options = {"config": {"configurable": {"thread_id": "1"}}, "version": "v2"}
+    ways(agent, {"ticker": "NVDA"}, **options)[way]()
+    assert entries(world) == []
+    ways(agent, Command(resume="Sell"), **options)[way]()
+    assert [entry.rating for entry in entries(world)] == ["Sell"]
+
+
 def test_an_interrupted_graph_is_recorded_when_it_ends_with_what_it_was_shown_before():
     world = World().taught()
 

@@ -10,7 +10,7 @@ import click
 
 from tradmem.cli import choosing, options
 from tradmem.cli.opening import is_same, is_there, now, open_journal
-from tradmem.cli.output import say
+from tradmem.cli.output import json_safe, say, write_exactly
 from tradmem.cli.words import counted
 from tradmem.clock import as_instant
 from tradmem.errors import UsageError
@@ -59,7 +59,10 @@ def export(
     entries = _entries(log, as_of, filters)
     if to_stdout:
         text = as_csv(entries) if found is Format.CSV else as_jsonl(entries)
-        sys.stdout.write(text)
+        if found is Format.CSV:
+            write_exactly(text)
+        else:
+            sys.stdout.write(json_safe(text))
     elif found is Format.PAGES:
         written = write_pages(path, entries)
         say(f"{counted(len(entries), 'entry', 'entries')} on {counted(len(written), 'page')}")

@@ -1,5 +1,6 @@
 """The group of commands: loads one when it runs, and turns every failure into one line."""
 
+import errno
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -165,6 +166,8 @@ def _report(error: Exception) -> int:
             line, status = str(error), BUSY
         case TradmemError():
             line, status = str(error), FAILED
+        case OSError(errno=errno.ENOSPC, filename=None):
+            line, status = "cannot write the output: no space left there; make room", FAILED
         case _:
             line, status = f"internal error: {describe(error)}", FAILED
     say(line)

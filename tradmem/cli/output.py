@@ -86,11 +86,16 @@ def write_exactly(text: str) -> None:
     sys.stdout.write(safe(text) if sys.stdout.isatty() else text)
 
 
+def json_safe(text: str) -> str:
+    """JSON that says the same, unable to drive the terminal that shows it."""
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
 def write_json(items: Iterable[Mapping[str, Any]]) -> None:
     """One JSON array, ASCII unless the output takes any character."""
     encoding = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "")
     text = json.dumps(list(items), ensure_ascii=encoding != "utf8", indent=2, allow_nan=False)
-    sys.stdout.write(_without_secrets(text) + "\n")
+    sys.stdout.write(json_safe(_without_secrets(text)) + "\n")
 
 
 def colours(stream: TextIO) -> bool:
@@ -119,9 +124,13 @@ def write_csv(names: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
     import csv
 
     writer = csv.writer(sys.stdout, lineterminator="\n")
+    on_screen = sys.stdout.isatty()
     writer.writerow(names)
     for row in rows:
-        writer.writerow([_field(row[name]) for name in names])
+        fields = [_field(row[name]) for name in names]
+        writer.writerow(
+            [safe(value) if on_screen and isinstance(value, str) else value for value in fields]
+        )
 
 
 def _field(value: Any) -> Any:

@@ -183,7 +183,7 @@ class _Row:
             return read(self._row[name])
         except UsageError:
             raise
-        except (TypeError, ValueError, OverflowError) as error:
+        except (TypeError, ValueError, OverflowError, RecursionError) as error:
             raise UsageError(f"its {name} cannot be read: {self._row[name]!r}") from error
 
     def rating(self) -> Rating | None:

@@ -9,10 +9,14 @@ stay, and the earlier one, which comes first, counts until then.
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import accumulate
 
+from tradmem.errors import UsageError
 from tradmem.exchange.taking import lacking
+from tradmem.journal.block import read_block
 from tradmem.journal.format import Block, amend, opening, parse
-from tradmem.model import Decision, Entry
+from tradmem.journal.ledger import is_ledger, read_addition, read_line
+from tradmem.model import GOVERNING, Addition, Decision, Entry
 
 _START = datetime.min.replace(tzinfo=UTC)
 
@@ -125,9 +129,11 @@ class _Work:
         missing = lacking(entry.additions, other.additions)
         if not missing:
             return block
-        raw, now = amend(block.raw, missing, newline=self._newline)
+        raw, _ = amend(block.raw, missing, newline=self._newline)
+        common = [act.at for act in other.additions if act in entry.additions and act.at]
+        raw = _in_time(raw, missing, max(common, default=_START))
         self.completed.append(entry.id)
-        return Block(raw=raw, line=block.line, entry=now)
+        return Block(raw=raw, line=block.line, entry=read_block(raw).entry)
 
     def _two(self, block: Block, theirs: Block) -> Block:
         """Both blocks, the earlier one first."""
@@ -144,6 +150,39 @@ class _Work:
     def _note(self, block: Block, theirs: Block) -> None:
         if block.entry and theirs.entry:
             self.completed.append(block.entry.id)
+
+
+def _in_time(raw: bytes, added: Sequence[Addition], since: datetime) -> bytes:
+    """A block whose acts stand in the order of their stamps, those of each side in its own.
+
+    Args:
+        raw: a block in which the acts of the other side stand last.
+        added: what the other side had added to it.
+        since: the last stamp that both sides know; what was added came later.
+    """
+    lines = raw.split(b"\n")
+    acts = {number: at for number, line in enumerate(lines) if (at := _stamp_of_act(line))}
+    places = list(acts)
+    own = len(places) - sum(act.kind in GOVERNING and act.at is not None for act in added)
+    ages = [
+        *accumulate((acts[place] for place in places[:own]), max),
+        *accumulate((max(acts[place], since) for place in places[own:]), max),
+    ]
+    order = sorted(range(len(places)), key=ages.__getitem__)
+    moved = [lines[places[number]] for number in order]
+    for place, line in zip(places, moved, strict=True):
+        lines[place] = line
+    return b"\n".join(lines)
+
+
+def _stamp_of_act(line: bytes) -> datetime | None:
+    """When a person or a program did what a ledger line tells; None for any other line."""
+    text = line.decode("utf-8", "replace")
+    try:
+        found = read_addition(read_line(text))[0] if is_ledger(text) else None
+    except (KeyError, UsageError):
+        return None
+    return found.at if found and found.kind in GOVERNING else None
 
 
 def _side(data: bytes, name: str) -> _Side:

@@ -12,8 +12,9 @@ from tradmem.clock import last_instant
 from tradmem.errors import ConflictError
 from tradmem.exchange.whole import Whole, whole_of
 from tradmem.journal.base import Journal, OnConflict, Stored
+from tradmem.journal.tagline import percent
 from tradmem.journal.text import clean
-from tradmem.model import Act, Addition, Decision, Entry
+from tradmem.model import Act, Addition, Decision, Entry, Outcome
 
 # What happens once, or once a horizon: the second of a kind there is the second of a kind here.
 _COUNTED = frozenset({Act.OUTCOME, Act.REFLECTION, Act.UNRESOLVABLE, Act.REOPEN})
@@ -209,22 +210,49 @@ def lacking(here: Sequence[Addition], there: Sequence[Addition]) -> tuple[Additi
     """The additions of one account of an entry that another account of it lacks.
 
     Outcomes of a horizon, lessons and the like are counted: where each account has one,
-    written by itself, the one here stands. Everything else is compared as it is.
+    written by itself, the one here stands. Everything else is compared as it is. Giving up
+    takes back no outcome that it did not know of, and a lesson comes only with the figures
+    that it was written from.
     """
     counts = Counter(_name(addition) for addition in here)
     seen: Counter[Hashable] = Counter()
-    missing = []
+    missing: list[Addition] = []
+    told: Outcome | None = None  # from which the other account goes on
     for addition in there:
         if addition.text:
             addition = replace(addition, text=clean(addition.text))  # noqa: PLW2901
+        told = _latest(told, addition)
         name = _name(addition)
         if name is None:
             missing += [addition] * (addition not in here and addition not in missing)
             continue
         seen[name] += 1
-        if seen[name] > counts[name]:
+        if seen[name] > counts[name] and _fits(addition, told, [*here, *missing]):
             missing.append(addition)
     return tuple(missing)
+
+
+def _fits(addition: Addition, told: Outcome | None, here: Sequence[Addition]) -> bool:
+    """Whether what an account adds is true of the outcome that stands here."""
+    stands: Outcome | None = None
+    for one in here:
+        stands = _latest(stands, one)
+    if stands is None:
+        return True
+    if addition.kind == Act.UNRESOLVABLE:
+        return told is not None
+    return addition.kind != Act.REFLECTION or told is None or _figures(told) == _figures(stands)
+
+
+def _latest(outcome: Outcome | None, addition: Addition) -> Outcome | None:
+    """The latest outcome of the horizon that came first."""
+    new = addition.outcome
+    return new if new and (outcome is None or new.horizon == outcome.horizon) else outcome
+
+
+def _figures(outcome: Outcome) -> tuple[str, str]:
+    """What a lesson cites of an outcome."""
+    return (percent(outcome.raw_return), percent(outcome.alpha))
 
 
 def _name(addition: Addition) -> Hashable:

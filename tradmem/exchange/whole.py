@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from tradmem.clock import parse_date
 from tradmem.errors import UsageError
 from tradmem.journal.ledger import addition_line, identity, read_addition, read_identity
+from tradmem.journal.tagline import check_outcome
 from tradmem.journal.text import clean
 from tradmem.model import Addition, Decision, Entry, Rating
 from tradmem.tickers import MARKET, check_ticker
@@ -129,7 +130,7 @@ def check(recorded: Decision) -> None:
 
 
 def check_known(whole: Whole, now: datetime) -> None:
-    """See to it that nothing in an entry is later than the clock.
+    """See to it that nothing in an entry is later than the clock, or beyond all bounds.
 
     Raises:
         UsageError: something is.
@@ -139,11 +140,15 @@ def check_known(whole: Whole, now: datetime) -> None:
     instants = {
         "decided": whole.recorded.decided_at,
         "recorded": whole.recorded.recorded_at,
+        "shown its memories": whole.recorded.recalled_as_of,
     }
     for what, instant in instants.items():
         if instant and instant > now:
             raise UsageError(f"it was {what} at {instant}, which is later than the clock")
     for addition in whole.additions:
-        known_at = addition.outcome.known_at if addition.outcome else addition.at
-        if known_at and known_at > now:
-            raise UsageError(f"its {addition.kind} is of {known_at}, which is later than the clock")
+        if addition.outcome:
+            check_outcome(addition.outcome)
+        known_at = addition.outcome.known_at if addition.outcome else addition.known_at
+        latest = max((when for when in (known_at, addition.at) if when), default=None)
+        if latest and latest > now:
+            raise UsageError(f"its {addition.kind} is of {latest}, which is later than the clock")

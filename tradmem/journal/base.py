@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tradmem.errors import ConflictError
+from tradmem.journal.tagline import check_outcome
 from tradmem.journal.text import clean
 from tradmem.model import Addition, Decision, Entry, Problem, entry_id, note_id
 
@@ -82,6 +83,7 @@ class Journal(Protocol):
 
         Raises:
             UnknownEntry: no entry has such an id; nothing was added.
+            UsageError: an outcome is beyond all bounds; nothing was added.
             LogError: it could not be stored; nothing changed.
         """
         ...
@@ -270,6 +272,17 @@ def is_replaced(entry: Entry, newest: dict[tuple[Date, str, str], int]) -> bool:
     """Whether a later revision stands for the entry."""
     key = (entry.date, entry.ticker, entry.agent)
     return not entry.recorded.is_note and entry.revision < newest.get(key, 0)
+
+
+def check_additions(additions: Sequence[tuple[str, Addition]]) -> None:
+    """See to it that additions can be stored and read back.
+
+    Raises:
+        UsageError: an outcome is beyond all bounds.
+    """
+    for _, addition in additions:
+        if addition.outcome:
+            check_outcome(addition.outcome)
 
 
 def recency(entry: Entry) -> tuple[datetime, Date, str]:

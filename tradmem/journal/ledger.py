@@ -11,6 +11,7 @@ from typing import Any
 
 from tradmem.clock import format_instant, parse_date, parse_instant
 from tradmem.errors import UsageError
+from tradmem.journal.tagline import check_outcome
 from tradmem.journal.text import LEDGER_OPEN
 from tradmem.model import (
     Act,
@@ -218,9 +219,11 @@ def outcome_from_json(data: Mapping[str, Any]) -> Outcome:
                 name, read = _READERS[key]
                 values[name] = read(value)
         values.setdefault("alpha", None)
-        return Outcome(**values, extra=extra)
-    except (TypeError, ValueError, AttributeError) as error:
+        outcome = Outcome(**values, extra=extra)
+        check_outcome(outcome)
+    except (TypeError, ValueError, AttributeError, OverflowError) as error:
         raise UsageError(f"an outcome in the ledger cannot be read: {error}") from error
+    return outcome
 
 
 def _number(value: Any) -> float:

@@ -15,6 +15,7 @@ from tradmem.journal.base import (
     MayRevise,
     OnConflict,
     Stored,
+    check_additions,
     lacks,
     place,
 )
@@ -108,6 +109,7 @@ class MarkdownJournal:
 
     def add(self, additions: Sequence[tuple[str, Addition]]) -> list[Entry]:
         """See :class:`~tradmem.journal.base.Journal`."""
+        check_additions(additions)
         for _ in range(_ATTEMPTS):
             with self._shelf.writing() as opened, suppress(OvertakenError):
                 self._add(opened, additions)

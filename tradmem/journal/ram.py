@@ -15,6 +15,7 @@ from tradmem.journal.base import (
     MayRevise,
     OnConflict,
     Stored,
+    check_additions,
     is_replaced,
     lacks,
     newest_revisions,
@@ -96,6 +97,7 @@ class RamJournal:
 
     def add(self, additions: Sequence[tuple[str, Addition]]) -> list[Entry]:
         """See :class:`~tradmem.journal.base.Journal`."""
+        check_additions(additions)
         with self._threads:
             for name, _ in additions:
                 if name not in self._numbers:

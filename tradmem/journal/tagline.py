@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from tradmem.clock import parse_date
 from tradmem.errors import UsageError
-from tradmem.model import Entry, Rating, Status
+from tradmem.model import Entry, Outcome, Rating, Status
 from tradmem.tickers import MARKET, check_ticker
 
 NO_ALPHA = "n/a"
@@ -15,6 +15,8 @@ _NOTE = "Note"
 _PENDING = "pending"
 _UNRESOLVABLE = "unresolvable"
 _RESOLVED = "resolved:"
+_MOST_SESSIONS = 99_999
+_MOST_RETURN = 1e27
 _PERCENT = re.compile(r"[+-]?[0-9]{1,30}(?:\.[0-9]{1,9})?%\Z")
 _HELD = re.compile(r"([0-9]{1,5})d\Z")
 # Whatever could end a field, the tag or its line, by anybody's notion of a line.
@@ -104,6 +106,20 @@ def percent(value: float | None) -> str:
 def fraction(text: str) -> float | None:
     """The inverse of :func:`percent`, as far as one decimal goes."""
     return None if text.lower() == NO_ALPHA else float(text.rstrip("%")) / 100
+
+
+def check_outcome(outcome: Outcome) -> None:
+    """See to it that an outcome can stand in a tag, and be read back from it.
+
+    Raises:
+        UsageError: a return, or the sessions that were held, are beyond all bounds.
+    """
+    for name, number in (("horizon", outcome.horizon), ("sessions", outcome.sessions)):
+        if not 0 <= number <= _MOST_SESSIONS:
+            raise UsageError(f"{name} is {number!r:.40}; it is 0 to {_MOST_SESSIONS} sessions")
+    for name, value in (("a return", outcome.raw_return), ("an alpha", outcome.alpha)):
+        if value is not None and not abs(value) <= _MOST_RETURN:
+            raise UsageError(f"{name} of {value!r:.40} cannot be; write a fraction such as 0.042")
 
 
 def plain_reason(text: str) -> str:

@@ -208,7 +208,7 @@ class OpenAIEmbedder:
             return found.kind, found.detail, None
         except openai.OpenAIError as error:
             return FaultKind.UNREACHABLE, self._without_key(str(error.__cause__ or error)), None
-        except ValueError:
+        except (ValueError, RecursionError):
             return FaultKind.SERVER_ERROR, "something else than JSON; is the base URL right?", None
 
     def _without_key(self, text: str) -> str:

@@ -55,7 +55,7 @@ def read_body(body: str) -> Answer | Problem:
     """The answer in the body of a 200; some servers put an error there, or a web page."""
     try:
         data = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         data = None
     if not isinstance(data, dict):
         detail = "something else than JSON; is the base URL right?"

@@ -232,7 +232,7 @@ def _chart(text: str) -> tuple[Mapping[str, Any], bool]:
         chart = json.loads(text)["chart"]
         error, result = chart.get("error"), chart.get("result")
         known = bool(result and result[0]["meta"])
-    except (ValueError, TypeError, KeyError, LookupError, AttributeError):
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         return {}, False
     return error if isinstance(error, dict) else {}, known
 

@@ -127,7 +127,7 @@ def read_tokens(path: Path, libraries: Mapping[str, Library]) -> tuple[Grant, ..
     """
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"cannot read the tokens {path}: {error}") from error
     tables = data.get("tokens", [])
     if set(data) - {"tokens"} or not isinstance(tables, list):

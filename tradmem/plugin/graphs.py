@@ -10,9 +10,11 @@ import asyncio
 import functools
 import inspect
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, TypeVar, cast
 
 from langchain_core.runnables import Runnable, RunnableConfig
+from langgraph import types
 from langgraph.pregel import Pregel
 from langgraph.types import Command
 
@@ -23,6 +25,8 @@ from tradmem.plugin.streams import Streams
 
 Agent = TypeVar("Agent")
 _INTERRUPT = "__interrupt__"
+_VALUES = "values"
+_OUTPUT: Any = getattr(types, "GraphOutput", ())  # what later versions can return a state in
 _RECALLED, _AS_OF = "tradmem_recalled", "tradmem_as_of"  # in the metadata of a checkpoint
 _UNSEEN: Mapping[str, Any] = {"recalled": [], "as_of": None, "past_context": ""}
 
@@ -119,12 +123,18 @@ class Remembering(Runnable[Any, Any]):
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002 - the name is langchain's
         """See :meth:`langchain_core.runnables.Runnable.invoke`."""
+        if self._is_streamed(kwargs):
+            return list(self.stream(input, config, **kwargs))
+        self._check(kwargs)
         seen = self._begin(input, config)
         told, config = self._prepared(input, config, seen)
         return self._finish(input, self.inner.invoke(told, config, **kwargs), seen)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002
         """See :meth:`langchain_core.runnables.Runnable.ainvoke`."""
+        if self._is_streamed(kwargs):
+            return [chunk async for chunk in self.astream(input, config, **kwargs)]
+        self._check(kwargs)
         seen = await asyncio.to_thread(self._begin, input, config)
         told, config = self._prepared(input, config, seen)
         found = await self.inner.ainvoke(told, config, **kwargs)
@@ -140,6 +150,7 @@ class Remembering(Runnable[Any, Any]):
         if not isinstance(self.inner, Pregel):
             yield self.invoke(input, config, **kwargs)
             return
+        self._check(kwargs)
         seen = self._begin(input, config)
         told, config = self._prepared(input, config, seen)
         streams = Streams(self.inner, kwargs)
@@ -157,6 +168,7 @@ class Remembering(Runnable[Any, Any]):
         if not isinstance(self.inner, Pregel):
             yield await self.ainvoke(input, config, **kwargs)
             return
+        self._check(kwargs)
         seen = await asyncio.to_thread(self._begin, input, config)
         told, config = self._prepared(input, config, seen)
         streams = Streams(self.inner, kwargs)
@@ -164,6 +176,26 @@ class Remembering(Runnable[Any, Any]):
             for passed in streams.sift(chunk):
                 yield passed
         await asyncio.to_thread(self._finish, input, streams.last, seen)
+
+    def _is_streamed(self, options: Mapping[str, Any]) -> bool:
+        """Whether an invocation is to return what it streamed in place of the last state."""
+        is_graph = isinstance(self.inner, Pregel)
+        return is_graph and options.get("stream_mode", _VALUES) != _VALUES
+
+    def _check(self, options: Mapping[str, Any]) -> None:
+        """See to it, before anything is paid for, that the decision will be seen.
+
+        Raises:
+            UsageError: it is not among the keys that are asked for.
+        """
+        asked, wanted = options.get("output_keys"), self._loop.decision
+        if asked is None or not isinstance(self.inner, Pregel):
+            return
+        if isinstance(asked, str) or (isinstance(wanted, str) and wanted not in asked):
+            raise UsageError(
+                f"output_keys is {asked!r:.100}; make it a list with the key of the decision, "
+                f"{wanted!r}, so that it can be recorded"
+            )
 
     def _begin(self, given: Any, config: RunnableConfig | None) -> Mapping[str, Any]:
         """What is recalled for a run, or was for the one that goes on here."""
@@ -188,10 +220,13 @@ class Remembering(Runnable[Any, Any]):
         return told, cast("RunnableConfig", {**(config or {}), "metadata": metadata})
 
     def _finish(self, given: Any, found: Any, seen: Mapping[str, Any]) -> Any:
-        update = update_of(found)
-        if _INTERRUPT in update:
+        is_output = isinstance(found, _OUTPUT)
+        update = update_of(found.value if is_output else found)
+        if _INTERRUPT in update or (is_output and found.interrupts):
             return found
         self._loop.after(
             given if not isinstance(given, Command) and given is not None else {}, update, seen
         )
+        if is_output:
+            return replace(found, value=self._loop.without_note(found.value))
         return self._loop.without_note(found)

@@ -72,7 +72,7 @@ def additions_of(update: Mapping[str, Any], entry: Entry, now: datetime) -> Iter
     """The outcome and the lesson of an update; both are known from now on.
 
     Raises:
-        UsageError: a figure is no number.
+        UsageError: a figure is no number, or the lesson no text.
     """
     try:
         sessions = index(update["holding_days"])
@@ -82,6 +82,9 @@ def additions_of(update: Mapping[str, Any], entry: Entry, now: datetime) -> Iter
     raw, alpha = _figure("raw_return", update), _figure("alpha_return", update)
     if raw is None:
         raise UsageError("raw_return is None; an outcome has one")
+    reflection = update.get("reflection") or ""
+    if not isinstance(reflection, str):
+        raise UsageError(f"reflection is {reflection!r:.60}; it is a text")
     outcome = Outcome(
         horizon=entry.recorded.horizon or sessions,
         sessions=sessions,
@@ -91,7 +94,6 @@ def additions_of(update: Mapping[str, Any], entry: Entry, now: datetime) -> Iter
         source=_SOURCE,
     )
     yield Addition(kind=Act.OUTCOME, at=now, known_at=now, outcome=outcome)
-    reflection = update.get("reflection") or ""
     if reflection.strip():
         yield Addition(kind=Act.REFLECTION, at=now, text=reflection, data={"model": _SOURCE})
 

@@ -90,7 +90,8 @@ def words_of(value: Mapping[str, Any], index: Sequence[str] | bool | None) -> st
     if index is False:
         return None
     if isinstance(index, list | tuple):
-        texts = [text for path in index for text in get_text_at_path(value, tokenize_path(path))]
+        paths = [tokenize_path(path) for path in index if isinstance(path, str)]
+        texts = [text for path in paths for text in get_text_at_path(value, path)]
     else:
         texts = list(_leaves(value))
     return "\n".join(texts)[:_LONGEST]

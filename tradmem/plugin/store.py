@@ -64,9 +64,12 @@ class MemoryStore(BaseStore):
         """See :meth:`langgraph.store.base.BaseStore.batch`.
 
         Raises:
-            UsageError: a value is no JSON, or a lifetime is asked for; nothing was put.
+            UsageError: a value is no JSON, an index or a query can be none, or a lifetime is
+                asked for; nothing was put.
         """
         ops = list(ops)
+        for op in ops:
+            _check_search(op)
         puts = {(op.namespace, op.key): _checked(op) for op in ops if isinstance(op, PutOp)}
         with self._lock:
             results = [self._read(op) for op in ops]
@@ -176,13 +179,24 @@ def _check_namespace(namespace: tuple[str, ...]) -> None:
             )
 
 
+def _check_search(op: Op) -> None:
+    if not isinstance(op, SearchOp):
+        return
+    if op.query is not None and not isinstance(op.query, str):
+        raise UsageError(f"the query is {op.query!r:.60}; it is a text")
+    if op.filter is not None and not isinstance(op.filter, Mapping):
+        raise UsageError(f"the filter is {op.filter!r:.60}; it is an object of values by name")
+
+
 def _checked(op: PutOp) -> PutOp:
     """An operation whose value is what JSON makes of it.
 
     Raises:
-        UsageError: it is no JSON, or is to expire.
+        UsageError: it is no JSON, its index names no fields, or it is to expire.
     """
     _check_namespace(op.namespace)
+    if op.index is not None and op.index is not False and not _is_index(op.index):
+        raise UsageError(f"the index is {op.index!r:.60}; it is False or a list of fields")
     if op.ttl is not None:
         raise UsageError("a tradmem store keeps what is put; leave the ttl out, and delete")
     if op.value is None:
@@ -194,6 +208,10 @@ def _checked(op: PutOp) -> PutOp:
     except (TypeError, ValueError, RecursionError) as error:
         raise UsageError(f"the value of {op.key[:60]!r} is no JSON: {error}") from error
     return op._replace(value=value)
+
+
+def _is_index(index: object) -> bool:
+    return isinstance(index, list | tuple) and all(isinstance(path, str) for path in index)
 
 
 def _item(kept: Kept) -> Item:

@@ -6,6 +6,7 @@ from typing import Any
 from langgraph.pregel import Pregel
 
 _VALUES = "values"
+_INTERRUPT = "__interrupt__"
 
 
 class Streams:
@@ -25,12 +26,21 @@ class Streams:
         self._several = isinstance(asked, list | tuple)
         self._asked = list(asked) if self._several else [asked]
         self._nested = bool(options.get("subgraphs"))
+        self._in_parts = options.get("version") == "v2"
         modes = self._asked if _VALUES in self._asked else [*self._asked, _VALUES]
         self.options = {**options, "stream_mode": modes}
         self.last: dict[str, Any] = {}
 
     def sift(self, chunk: Any) -> Iterator[Any]:
         """What is passed on of a chunk, in the form that was asked for."""
+        if self._in_parts:
+            if chunk["type"] == _VALUES and not chunk["ns"]:
+                self.last = chunk["data"]
+                if found := chunk.get("interrupts"):
+                    self.last = {_INTERRUPT: found}
+            if chunk["type"] in self._asked:
+                yield chunk
+            return
         space, (mode, value) = (chunk[0], chunk[1:]) if self._nested else ((), chunk)
         if mode == _VALUES and not space:
             self.last = value

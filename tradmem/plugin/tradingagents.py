@@ -75,13 +75,15 @@ class TradingMemoryLog:
         if self.memory is None:
             return
         name = check_ticker(ticker)
-        seen = self._seen.pop(name, None)
+        seen = self._seen.get(name)
         done = self.memory.record(
             name,
             parse_date(trade_date),
             final_trade_decision,
             recalled=seen or (),
         )
+        if self._seen.get(name) is seen:
+            self._seen.pop(name, None)
         if done.status is Stored.KEPT:
             logger.warning("%s %s was decided before; the first decision stands", name, trade_date)
 
@@ -171,11 +173,14 @@ class TradingMemoryLog:
                 and then a backtest of past dates sees its own future. Never past the clock.
 
         Raises:
-            UsageError: there is no such ticker or date, or it is later than today.
+            UsageError: there is no such ticker, date or number, or it is later than today.
         """
         if self.memory is None:
             return ""
         name = check_ticker(ticker)
+        for what, most in (("n_same", n_same), ("n_cross", n_cross)):
+            if isinstance(most, bool) or not isinstance(most, int) or most < 0:
+                raise UsageError(f"{what} is {most!r:.40}; it is a whole number from 0 on")
         instant = self.memory.recall(name, as_of or _trade_date.get()).as_of
         found = recall(
             self.memory.journal,

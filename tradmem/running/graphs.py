@@ -87,7 +87,7 @@ def _declared(config: Path) -> dict[str, str]:
         data = json.loads(config.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"cannot read {config}: {error}") from error
     graphs = data.get("graphs") if isinstance(data, dict) else None
     if not isinstance(graphs, dict):

@@ -111,7 +111,7 @@ class Study:
                 data = json.loads(line)
                 read = {"at": parse_instant(data["at"]), "compared": tuple(data["compared"])}
                 found.append(Trial(**(data | read)))
-            except (ValueError, TypeError, KeyError) as error:
+            except (ValueError, TypeError, KeyError, RecursionError) as error:
                 raise UsageError(
                     f"{self.path}:{number}: no trial of a study stands there"
                 ) from error

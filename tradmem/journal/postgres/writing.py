@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from psycopg import errors
 
 from tradmem.errors import UnknownEntry
-from tradmem.journal.base import is_replaced, newest_revisions
+from tradmem.journal.base import check_additions, is_replaced, newest_revisions
 from tradmem.journal.block import fold_now
 from tradmem.journal.postgres import queries
 from tradmem.journal.postgres.connection import Conn
@@ -166,7 +166,9 @@ def add(
 
     Raises:
         UnknownEntry: no entry has such an id; nothing was added.
+        UsageError: an outcome is beyond all bounds; nothing was added.
     """
+    check_additions(additions)
     names = list(dict.fromkeys(name for name, _ in additions))
     file_new(connection, ask, horizons, names)
     with connection.transaction():
