@@ -110,7 +110,8 @@ class Standing(NamedTuple):
                 "`tradmem resolve --retry-unresolvable`, or take note of it "
                 f"with `tradmem forget {entry.id} --reason TEXT`"
             )
-        yield from wanted_by(self.runs)
+        unfinished = [entry.id for entry, _ in self.pending]
+        yield from wanted_by(self.runs, [*unfinished, *(e.id for e in self.without_lesson)])
         for problem in self.problems:
             yield str(problem)
 
