@@ -149,6 +149,14 @@ def test_the_story_fits_80_columns_and_tells_the_numbers(result):
         assert f"  {name} " in text
 
 
+def test_what_to_type_next_can_be_typed_where_the_program_is_not_on_the_path(result, monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr("sys.argv", [".venv/bin/tradmem", "demo"])
+    assert "  .venv/bin/tradmem audit --log " in "\n".join(story(result, 80))
+    monkeypatch.setattr("sys.argv", ["pytest"])
+    assert "  tradmem audit --log " in "\n".join(story(result, 80))
+
+
 def test_the_result_is_json(result):
     found = json.loads(json.dumps(_object(result)))
     assert found["decided"] == 260

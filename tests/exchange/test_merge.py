@@ -286,6 +286,9 @@ def test_installing_twice_writes_one_line_each(repository):
     before = (folder / ".gitattributes").read_text()
     run(folder, sys.executable, "-m", "tradmem", "merge", "--install", "--log", "logs/memory.md")
     assert (folder / ".gitattributes").read_text() == before
+    assert (folder / ".gitignore").read_text().splitlines().count("/logs/memory.md*.lock") == 1
+    assert (folder / "logs" / "memory.md.lock").exists()
+    assert ".lock" not in run(folder, "git", "ls-files").stdout
     assert before.splitlines()[0] == "/logs/memory.md merge=tradmem"
 
 

@@ -79,8 +79,9 @@ def list_entries(
 ) -> None:
     """List decisions, the newest first.
 
-    Of all tickers, or only of those that are named. Shows the newest 20, unless --limit, --json or --csv is given. LESSON is what an entry
-    teaches; `tradmem show ID` tells everything of one.
+    Of all tickers, or only of those that are named. Shows the newest 20, unless --limit,
+    --json or --csv is given. LESSON, where there is room for it, is what an entry teaches;
+    `tradmem show ID` tells everything of one.
     """
     if as_json and as_csv:
         raise UsageError("--json and --csv exclude each other; give one of them")

@@ -104,7 +104,8 @@ def _verdict(found: LessonUtility) -> Iterator[str]:
     if not found.decisions + found.open:
         yield (
             "Not enough yet: a hold-out has to withhold some lessons by lot before it can be told "
-            "what they are worth. The setting holdout = 0.1 (TRADMEM_HOLDOUT=0.1) withholds one in ten."
+            "what they are worth. The setting holdout = 0.1, or TRADMEM_HOLDOUT=0.1, withholds one "
+            "in ten."
         )
         return
     if found.overall.p is None:
