@@ -158,7 +158,10 @@ def _database(log: str) -> Iterator[Finding]:
 def _model(reflector: str) -> Iterator[Finding]:
     """Ask for one word, if a model is set."""
     if reflector == "template" or (reflector == "auto" and not is_set_up()):
-        said = "none is set, lessons are written by the template; set OPENAI_API_KEY to ask one"
+        said = (
+            "none is set, lessons are written by the template; to ask one, set TRADMEM_MODEL, and "
+            "OPENAI_API_KEY or TRADMEM_BASE_URL"
+        )
         yield Finding(about="Model", good=None, said=said)
         return
     from tradmem.lessons.chat import Chat
