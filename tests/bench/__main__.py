@@ -1,6 +1,6 @@
 """Every benchmark, one table after the other."""
 
-from tests.bench import journal, lessons, postgres, recall, resolve, starting, study
+from tests.bench import journal, lessons, postgres, recall, report, resolve, starting, study
 
 if __name__ == "__main__":
     journal.main()
@@ -9,4 +9,5 @@ if __name__ == "__main__":
     lessons.main()
     starting.main()
     study.main()
+    report.main()
     postgres.main()

@@ -245,9 +245,12 @@ def test_the_role_of_an_application_can_do_everything_but_change_what_stands(jou
     with PostgresJournal(url, schema=journal._place.schema, horizons=(5,)) as app:
         entry, _ = app.append(decision())
         app.append(note())
-        app.append(decision("other"), on_conflict="revise")
+        other, _ = app.append(decision("other"), on_conflict="revise")
         with app.claim(KNOWN) as claim, app.resolving():
             claim.add([(e.id, outcome()) for e in claim.entries])
+        app.add([(other.id, lesson(lesson="ab" * 32))])
+        assert app.lessons()["ab" * 32] == other.id
+        assert app.rebuild() == 3
         assert app.passages().passages
         with psycopg.connect(url, autocommit=True) as connection:
             connection.execute(f"SET search_path TO {journal._place.schema}")
@@ -257,6 +260,9 @@ def test_the_role_of_an_application_can_do_everything_but_change_what_stands(jou
                 "TRUNCATE entries CASCADE",
                 "UPDATE additions SET text = ''",
                 "DELETE FROM additions",
+                "UPDATE ids SET ticker = 'GONE'",
+                "DELETE FROM ids",
+                "DELETE FROM lessons",
                 "UPDATE entries_0 SET text = ''",
                 "DELETE FROM additions_0",
                 "DROP TABLE entries",

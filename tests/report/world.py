@@ -5,6 +5,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 
 from tradmem import FramePrices, Memory, Settings
+from tradmem.market.calendars import calendar_of
 
 RATINGS = ("Buy", "Overweight", "Hold", "Underweight", "Sell")
 TICKERS = ("AAA", "BBB", "CCC", "DDD")
@@ -26,8 +27,7 @@ HOSTILE_AGENT = '"><img src=x onerror=window.hacked=1>'
 
 
 def sessions() -> list[date]:
-    days = ((START + timedelta(days=n)) for n in range((END - START).days + 1))
-    return [day for day in days if day.weekday() < 5]
+    return list(calendar_of("SPY").sessions(START, END))
 
 
 def closes() -> dict[str, dict[date, float]]:

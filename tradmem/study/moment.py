@@ -44,6 +44,11 @@ class Past:
     def __init__(self, memory: Memory, ticker: str, as_of: datetime) -> None:
         self._memory, self._ticker, self._as_of = memory, ticker, as_of
 
+    @property
+    def as_of(self) -> datetime:
+        """The instant up to which it may be read, aware UTC."""
+        return self._as_of
+
     def recall(self, ticker: str | None = None, as_of: AsOf = None, **options: Any) -> Recall:
         """See :meth:`tradmem.memory.Memory.recall`; the moment's ticker by default."""
         return self._memory.recall(ticker or self._ticker, self._at(as_of), **options)

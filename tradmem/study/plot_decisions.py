@@ -1,5 +1,6 @@
 """Plots of single decisions: on the price, by what lessons were worth, and while they wait."""
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -49,10 +50,11 @@ def decisions_on_price(
         raise UsageError(f"no decision on {name} has a price; hand in bars=closes(memory)")
     ax = axes(ax)
     if own:
-        ax.plot(list(own.dates), own.closes, color=SOFT, lw=1, zorder=1)  # type: ignore[arg-type]
         first, last = found[0].date, max(found[-1].date, own.dates[-1])
         room = (last - first) / 50 + timedelta(days=2)
-        ax.set_xlim(first - room, last + room)  # type: ignore[arg-type]
+        place = bisect_left(own.dates, first - room)
+        drawn: list[Any] = list(own.dates[place:])
+        ax.plot(drawn, own.closes[place:], color=SOFT, lw=1, zorder=1)
     for verdict, look in VERDICTS.items():
         for direction, shape in _SHAPES.items():
             some = [
@@ -128,14 +130,15 @@ def lesson_utility_by_tag(
         if isinstance(source, LessonUtility)
         else lesson_utility(parts_of(source, None).entries)
     )
-    told = [line for line in (found.overall, *found.tags) if line.utility is not None]
+    tags = found.tags if [line.tag for line in found.tags] != [UNTAGGED] else ()
+    told = [line for line in (found.overall, *tags) if line.utility is not None]
     if not told:
         raise UsageError(
             "what lessons were worth cannot be told yet; it takes Settings(holdout=0.1) and "
             "enough decisions"
         )
-    tags = sorted(told[1:], key=lambda line: -(line.shown + line.withheld))[:most]
-    lines = [*sorted(tags, key=lambda line: line.utility or 0.0), told[0]]
+    most_seen = sorted(told[1:], key=lambda line: -(line.shown + line.withheld))[:most]
+    lines = [*sorted(most_seen, key=lambda line: line.utility or 0.0), told[0]]
     ax = axes(ax)
     for place, line in enumerate(lines):
         value, low, high = line.utility or 0.0, line.low, line.high

@@ -296,8 +296,11 @@ def _mark(entry: Entry, bars: Bars | None) -> Mark | None:
         return None
     outcome = entry.outcome
     day = dates_of(outcome, entry.date)[0] if outcome else entry.date
-    price = _close(bars, day) if bars else (outcome.entry_price if outcome else None)
-    if price is None or (bars and not bars.dates[0] <= day):
+    price = outcome.entry_price if outcome else None
+    if bars:
+        place = bisect_right(bars.dates, day) - 1
+        day, price = (bars.dates[place], bars.closes[place]) if place >= 0 else (day, None)
+    if price is None:
         return None
     alpha = outcome.alpha if outcome else None
     return Mark(entry.id, day, price, entry.rating, entry.verdict, alpha)

@@ -261,6 +261,7 @@ def _update(
         if closed:
             connection.execute(ask(queries.FORGET_CLAIMS), (ticker, closed))
     _derive(connection, ask, current)
+    _say(connection, ask, [pair for pair in pairs if standing[pair[0].id].replaced])
     open_ones = [
         (entry.ticker, entry.id, derived.due)
         for entry, derived in current
@@ -293,11 +294,22 @@ def _derive(connection: Conn, ask: Queries, pairs: Sequence[tuple[Entry, Derived
         for entry, derived in pairs
         for known_at, change, sample in derived.judgements
     ]
-    said = sorted((digest, entry.id) for entry, derived in pairs for digest in derived.lessons)
     with connection.cursor() as cursor:
-        for query, rows in ((queries.TEACH, taught), (queries.JUDGE, judged), (queries.SAY, said)):
+        for query, rows in ((queries.TEACH, taught), (queries.JUDGE, judged)):
             if rows:
                 cursor.executemany(ask(query), rows)
+    _say(connection, ask, pairs)
+
+
+def _say(connection: Conn, ask: Queries, pairs: Sequence[tuple[Entry, Derived]]) -> None:
+    """Store who said a lesson first, also where a later revision stands for him."""
+    first: dict[str, str] = {}
+    for entry, derived in pairs:
+        for digest in derived.lessons:
+            first.setdefault(digest, entry.id)
+    if first:
+        with connection.cursor() as cursor:
+            cursor.executemany(ask(queries.SAY), sorted(first.items()))
 
 
 def sample_columns(sample: Any) -> tuple[Any, ...]:
@@ -361,3 +373,4 @@ def fold_anew(
         cursor.executemany(ask(queries.WORDS_ANEW), texts)
         cursor.executemany(ask(queries.DUE_ANEW), dues)
     _derive(connection, ask, [pair for pair in pairs if not replaced[pair[0].id]])
+    _say(connection, ask, [pair for pair in pairs if replaced[pair[0].id]])

@@ -1,5 +1,6 @@
 """The charts of the report, as specifications that the page draws."""
 
+import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from math import ceil
@@ -270,7 +271,8 @@ def _by_session(subject: Subject) -> Chart | None:
 def _utility(subject: Subject) -> Chart | None:
     import altair as alt  # noqa: PLC0415 - an extra
 
-    told = [line for line in subject.utility.tags if line.utility is not None]
+    tags = [line for line in subject.utility.tags if line.utility is not None]
+    told = tags if [line.tag for line in tags] != [UNTAGGED] else []
     if subject.utility.overall.utility is None:
         return None
     told = sorted(told, key=lambda line: -(line.shown + line.withheld))[:_TAGS]
@@ -391,7 +393,17 @@ def _dates() -> Any:
 def _chart_of(rows: Sequence[Chart]) -> "alt.Chart":
     import altair as alt  # noqa: PLC0415 - an extra
 
-    return alt.Chart(alt.Data(values=rows))  # type: ignore[no-untyped-call]
+    packed = json.dumps(rows)  # rows as they are would be validated one by one
+    return alt.Chart(alt.Data(values=packed))  # type: ignore[no-untyped-call]
+
+
+def _unpack(spec: Any) -> None:
+    """Put the rows of a chart back in place of their packed form."""
+    for part in spec.values() if isinstance(spec, dict) else spec:
+        if isinstance(part, dict) and isinstance(part.get("values"), str):
+            part["values"] = json.loads(part["values"])
+        elif isinstance(part, dict | list):
+            _unpack(part)
 
 
 def _zero() -> Any:
@@ -416,6 +428,7 @@ def _chart(title: str, note: str, chart: Any, *, broad: bool = False) -> Chart:
     legends = {"orient": "bottom", "columns": 3 if not broad else 7, "labelLimit": 200}
     spec: dict[str, Any] = made.configure_legend(**legends).to_dict()
     spec.pop("$schema", None)
+    _unpack(spec)
     return {"title": title, "note": note, "broad": broad, "spec": spec}
 
 
