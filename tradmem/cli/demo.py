@@ -187,7 +187,7 @@ def _next(result: "DemoResult") -> list[tuple[str, str]]:
         (f"show {result.example.id}", "this one"),
         (recall, "what it was told"),
         (f"{recall} --explain", "and why that"),
-        (f"log -v wrong --known-since 7d --as-of {last.date}", "what went wrong that week"),
+        (f"log -v wrong --known-since 7d --as-of {last.date}", "wrong that week"),
         ("audit", "no look-ahead"),
         ("status", "what is pending"),
     ]
