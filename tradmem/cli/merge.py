@@ -1,5 +1,6 @@
 """``merge``: two versions of a log into one, by hand or as a merge driver of git."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -118,16 +119,17 @@ def _add(path: Path, lines: Sequence[str], *, dry_run: bool) -> None:
     """Add to a file of git what is not in it yet, and say so.
 
     Raises:
-        LogError: the file cannot be written.
+        LogError: the file cannot be read or written.
     """
-    known = path.read_text(encoding="utf-8").split("\n") if path.exists() else []
-    new = [line for line in lines if line not in known]
-    if new and not dry_run:
-        text = "\n".join([*known, *new] if known[-1:] != [""] else [*known[:-1], *new])
-        try:
-            path.write_text(text.lstrip("\n") + "\n", encoding="utf-8")
-        except OSError as error:
-            raise LogError(f"cannot write {path}: {error.strerror}") from error
+    try:
+        before = path.read_bytes() if path.exists() else b""
+        new = [line for line in lines if os.fsencode(line) not in before.splitlines()]
+        if new and not dry_run:
+            gap = b"\n" if before and not before.endswith(b"\n") else b""
+            with path.open("ab") as file:
+                file.write(gap + b"".join(os.fsencode(line) + b"\n" for line in new))
+    except OSError as error:
+        raise LogError(f"cannot add to {path}: {(error.strerror or str(error)).lower()}") from error
     for line in new:
         say(f"{path}: {safe(line)}")
 
