@@ -11,7 +11,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from tradmem.cli.demo import _object, demo, story
+from tradmem.cli import cli
+from tradmem.cli.demo import _object, story
 from tradmem.demo import BENCHMARK, TICKERS, demo_prices, run_demo
 from tradmem.demo.run import TITLE, start_log
 from tradmem.errors import LogError, PriceError, UsageError
@@ -149,6 +150,14 @@ def test_the_story_fits_80_columns_and_tells_the_numbers(result):
         assert f"  {name} " in text
 
 
+def test_what_to_type_next_can_be_typed_where_the_program_is_not_on_the_path(result, monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr("sys.argv", [".venv/bin/tradmem", "demo"])
+    assert "  .venv/bin/tradmem audit --log " in "\n".join(story(result, 80))
+    monkeypatch.setattr("sys.argv", ["pytest"])
+    assert "  tradmem audit --log " in "\n".join(story(result, 80))
+
+
 def test_the_result_is_json(result):
     found = json.loads(json.dumps(_object(result)))
     assert found["decided"] == 260
@@ -208,16 +217,18 @@ def test_an_empty_file_is_nobodys(tmp_path):
 def test_a_folder_is_refused_in_one_line(tmp_path):
     with pytest.raises(LogError, match="it is a folder"):
         start_log(tmp_path)
-    done = CliRunner().invoke(demo, ["--log", str(tmp_path)])
-    assert isinstance(done.exception, LogError)
+    done = CliRunner().invoke(cli, ["demo", "--log", str(tmp_path)])
+    assert done.exit_code == 1
+    assert "it is a folder" in done.stderr.splitlines()[-1]
+    assert done.stdout == ""
 
 
 def test_the_command_prints_the_story_or_json(result, monkeypatch):
     monkeypatch.setattr("tradmem.demo.run_demo", lambda log, progress: result)
-    done = CliRunner().invoke(demo, ["--log", "any.md"])
+    done = CliRunner().invoke(cli, ["demo", "--log", "any.md"])
     assert (done.exit_code, done.exception) == (0, None)
     assert "In numbers\n" in done.stdout
     assert "replaying" in done.stderr
-    done = CliRunner().invoke(demo, ["--json"])
+    done = CliRunner().invoke(cli, ["demo", "--json"])
     (found,) = json.loads(done.stdout)
     assert (found["decided"], done.stderr) == (260, "")

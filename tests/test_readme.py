@@ -35,7 +35,22 @@ def test_an_example_runs_as_it_stands(number, tmp_path):
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "logs" / "memory.md").read_text(encoding="utf-8").startswith("[20")
     if "FramePrices" in EXAMPLES[number]:
-        assert done.stdout.startswith("right 0.06")
+        assert done.stdout == "right +6.0%, alpha +4.5%\n"
+
+
+def test_the_examples_run_one_after_the_other_and_again_and_leave_a_log_that_stands(tmp_path):
+    """As whoever pastes them all into one folder does, here without a network."""
+    given = {"cwd": tmp_path, "capture_output": True, "text": True, "timeout": 120}
+    nowhere = {"HTTPS_PROXY": "http://127.0.0.1:9", "TRADMEM_CACHE": str(tmp_path / "cache")}
+    given["env"] = {**os.environ, **nowhere}
+    twice = EXAMPLES + EXAMPLES[1:]  # the first would only wait for the network once more
+    program = f"for text in {twice!r}: exec(text, {{'__name__': '__main__'}})"
+    done = subprocess.run([sys.executable, "-c", program], check=False, **given)
+    assert done.returncode == 0, done.stderr
+    assert "unrated" not in done.stderr
+    for command in ("audit", "check"):
+        done = subprocess.run([sys.executable, "-m", "tradmem", command], check=False, **given)
+        assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_the_server_that_clients_are_told_to_start_answers(tmp_path):

@@ -146,6 +146,7 @@ def test_a_file_that_is_there_is_replaced_only_by_force(full):
         (["import", "nowhere.parquet"], "cannot read nowhere.parquet"),
         (["import", "logs"], "holds no page that `tradmem export` wrote"),
         (["import", "bad.csv"], "it has no column for the date or for the ticker"),
+        (["import", "call.csv"], "which it is with --column (it has date, ticker, call, Why)"),
         (["import", "past.csv", "--column", "txt=x"], "is no MEANING=NAME"),
         (["import", "twice.csv"], "it has two columns 'date'"),
         (["export", "postgresql://u:secret@h/d"], "a database takes entries by `tradmem import"),
@@ -155,6 +156,7 @@ def test_a_file_that_is_there_is_replaced_only_by_force(full):
 def test_what_cannot_be_is_one_line(full, words, told):
     (full.folder / "bad.csv").write_text("a,b\n1,2\n")
     (full.folder / "past.csv").write_text("date,ticker,rating\n2026-01-05,NVDA,Buy\n")
+    (full.folder / "call.csv").write_text("date,ticker,call,Why\n2026-01-05,NVDA,Buy,x\n")
     (full.folder / "twice.csv").write_text("date,date,ticker\n2026-01-05,2026-01-06,NVDA\n")
     result = full.run(*words)
     assert result.exit_code == 2

@@ -198,6 +198,22 @@ def test_a_text_that_says_debug_is_no_option(world):
     assert "is no ticker" in one_line(result)
 
 
+@pytest.mark.parametrize("command", ["upgrade", "status", "archive", "rebuild"])
+@pytest.mark.parametrize(
+    ("log", "told"),
+    [("memory.md", "is a file"), ("postgresql://host/db", "pip install 'tradmem[postgres]'")],
+)
+def test_without_the_driver_a_database_is_refused_in_one_line(monkeypatch, command, log, told):
+    for name in [name for name in sys.modules if name.startswith("tradmem.journal.postgres.")]:
+        if name != "tradmem.journal.postgres.place":
+            monkeypatch.delitem(sys.modules, name)
+    for name in ("psycopg", "psycopg_pool"):
+        monkeypatch.setitem(sys.modules, name, None)
+    result = CliRunner().invoke(cli, ["db", command, "--log", log])
+    assert result.exit_code == 2
+    assert told in one_line(result)
+
+
 def test_a_misspelt_command_or_option_is_one_line():
     result = CliRunner().invoke(cli, ["lgo"])
     assert result.exit_code == 2

@@ -53,6 +53,9 @@ def test_entries_are_listed_newest_first_with_verdicts_and_figures(full):
         (["-t", "AAPL", "-t", "NVDA", "-n", "1"], ["AAPL Unrated pending"]),
         (["--verdict", "wrong"], ["AAPL Buy wrong"]),
         (["--verdict", "WRONG", "--verdict", "right"], ["AAPL Buy wrong", "NVDA Buy right"]),
+        (["AAPL", "aapl"], ["AAPL Unrated pending", "AAPL Buy wrong"]),
+        (["AAPL", "-t", "NVDA", "-v", "right"], ["NVDA Buy right"]),
+        (["MSFT"], []),
         (["--status", "resolved"], ["AAPL Buy wrong", "NVDA Buy right"]),
         (["--rating", "Sell"], ["NVDA Sell pending"]),
         (["--rating", "unrated"], ["AAPL Unrated pending"]),
@@ -150,13 +153,13 @@ def test_an_empty_log_and_a_missing_one_are_told_apart(world):
     ("words", "status", "told"),
     [
         (["--ticker", "A|B"], 2, "is no ticker"),
-        (["--since", "last week"], 2, "is no date"),
+        (["--since", "last week"], 2, "write it like 2026-01-05, or 7d for a week back"),
         (["--until", "2026-02-30"], 2, "is no date"),
         (["--grep", "("], 2, "'(' is no regular expression"),
         (["--verdict", "great"], 2, "'great' is not one of"),
         (["--limit", "-1"], 2, "invalid value for '--limit'"),
         (["--json", "--csv"], 2, "exclude each other"),
-        (["NVDA"], 2, "unexpected extra argument (NVDA)"),
+        (["N V"], 2, "is no ticker"),
     ],
 )
 def test_a_filter_that_can_match_nothing_is_refused(full, words, status, told):

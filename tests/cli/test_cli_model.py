@@ -149,8 +149,8 @@ def test_what_is_stuck_is_told_by_resolve_and_status_with_what_to_do(world, aski
         assert status.exit_code == 1
         line = next(line for line in status.stdout.splitlines() if "is stuck" in line)
         assert f"({name}) is stuck: 5 answers" in line
-        assert f"`tradmem show {name} --exchange`" in line
-        assert "`tradmem resolve --retry-stuck`" in line
+        assert f"`tradmem show {name} --exchange --log {world.log}`" in line
+        assert f"`tradmem resolve --retry-stuck --log {world.log}`" in line
         result = world.resolve("--retry-stuck")
     assert result.exit_code == 0
     assert world.memory.get(name).status is Status.RESOLVED

@@ -90,6 +90,8 @@ def test_an_editor_that_is_not_there_or_fails_is_one_line(world):
     world.record("NVDA")
     missing = world.run("log", "edit", env={"EDITOR": "/no/such/editor", "VISUAL": ""})
     assert "cannot start the editor /no/such/editor" in one_line(missing)
+    nobody = world.run("log", "edit", env={"EDITOR": "", "VISUAL": ""})
+    assert "set EDITOR" in one_line(nobody)
     failed = world.run("log", "edit", env=editor(world, "sys.exit(3)"))
     assert "ended with status 3" in one_line(failed)
 

@@ -208,7 +208,9 @@ def test_what_the_last_run_found_suspect_calls_for_a_person_until_it_is_accepted
     world.run("run", "AAPL", "--prices", world.prices, "--benchmark", "SPY")
     result = world.run("status")
     assert f"({name}) is suspect" in result.stdout
-    assert f"`tradmem resolve --accept {name}`" in result.stdout
+    assert f"`tradmem resolve --accept {name} --log {world.log}`" in result.stdout
+    by_environment = world.run("status", log=False, env={"TRADMEM_LOG": str(world.log)})
+    assert f"`tradmem resolve --accept {name}`" in by_environment.stdout
     assert result.exit_code == 1
     assert world.json("status")[0]["suspect"] == [name]
     assert world.resolve("--accept", name).exit_code == 0

@@ -2,7 +2,7 @@
 
 import json
 
-from tests.cli.world import SETTLED
+from tests.cli.world import SETTLED, write_closes
 from tradmem.running import RunLog
 
 
@@ -31,6 +31,21 @@ def test_a_run_that_failed_needs_a_person_until_one_goes_well(world):
     assert "take the ticker off the watchlist" in result.stdout
     run(world, "NVDA")
     assert world.run("status").exit_code == 0
+
+
+def test_a_failure_about_entries_is_over_once_they_have_an_outcome(world):
+    world.record("NVDA")
+    world.now = SETTLED
+    empty = write_closes(world.folder / "other.csv", "SPY")
+    run = ("run", "SPY", "--prices", empty, "--retries", "0")
+    assert world.run(*run).exit_code == 1
+    said = world.run("status").stdout
+    assert "failed: NVDA 2026-01-05" in said
+    assert "it stays due, and the next run asks again by itself" in said
+    world.resolve()
+    result = world.run("status")
+    assert "failed: NVDA" not in result.stdout
+    assert result.exit_code == 0
 
 
 def test_a_run_that_was_killed_is_told_and_one_under_way_is_not_blamed(world):

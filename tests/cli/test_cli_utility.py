@@ -57,7 +57,7 @@ def test_a_log_without_a_hold_out_says_how_to_have_one(world):
     world.record()
     text = " ".join(squeezed(world.run("stats", "--lessons").stdout))
     assert "Not enough yet: a hold-out has to withhold some lessons by lot" in text
-    assert "1 decision without one tells nothing." in text
+    assert "1 decision made without a hold-out tells nothing." in text
 
 
 def test_no_log_is_said_and_is_no_failure(world):

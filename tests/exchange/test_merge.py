@@ -325,7 +325,24 @@ def test_installing_twice_writes_one_line_each(repository):
     before = (folder / ".gitattributes").read_text()
     run(folder, sys.executable, "-m", "tradmem", "merge", "--install", "--log", "logs/memory.md")
     assert (folder / ".gitattributes").read_text() == before
+    assert (folder / ".gitignore").read_text().splitlines().count("/logs/memory.md*.lock") == 1
+    assert (folder / "logs" / "memory.md.lock").exists()
+    assert ".lock" not in run(folder, "git", "ls-files").stdout
     assert before.splitlines()[0] == "/logs/memory.md merge=tradmem"
+
+
+def test_what_stands_in_files_of_git_stays_to_the_byte(tmp_path):
+    run(tmp_path, "git", "init", "-q")
+    install = (sys.executable, "-m", "tradmem", "merge", "--install", "--log", "memory.md")
+    before = b"build/\r\n\xff\xfe no utf-8"
+    (tmp_path / ".gitignore").write_bytes(before)
+    run(tmp_path, *install)
+    assert (tmp_path / ".gitignore").read_bytes() == before + b"\n/memory.md*.lock\n"
+    (tmp_path / ".gitignore").unlink()
+    (tmp_path / ".gitignore").mkdir()
+    done = run(tmp_path, *install, check=False)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith("tradmem: cannot add to ")
 
 
 def test_a_log_with_blanks_and_brackets_in_its_name_is_one_that_git_knows(tmp_path):

@@ -90,6 +90,12 @@ def test_several_libraries_have_tools_of_distinct_names(tmp_path):
     ]
 
 
+def test_a_description_that_ends_in_a_full_stop_is_a_part_of_the_sentence(tmp_path):
+    libraries = open_libraries({"us-tech": TABLE | {"description": "Earnings."}}, folder=tmp_path)
+    for tool in tools_of(libraries.values()):
+        assert "scope: Earnings. " in tool.description
+
+
 def test_two_tenants_share_no_log_whatever_its_path_is_called(tmp_path):
     (tmp_path / "logs").mkdir()
     (tmp_path / "alias").symlink_to(tmp_path / "logs")

@@ -66,6 +66,15 @@ def test_a_note_on_a_ticker_is_found_by_the_ticker_alone():
     assert answer.startswith("<past_decisions>")
 
 
+def test_what_no_ticker_was_named_for_stands_under_no_other_ticker():
+    world = World()
+    found = tools(world)
+    found["add_memory"]({"content": "NVDA guides low.", "ticker": "NVDA"})
+    told = found["query_memory"]({"query": "Who guides low?"})
+    assert "On tickers, most relevant first:" in told
+    assert "other tickers" not in told
+
+
 def test_nothing_found_is_said_in_words():
     world = World()
     found = tools(world)["query_memory"]

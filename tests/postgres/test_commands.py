@@ -58,7 +58,7 @@ def test_no_command_prints_the_password(world):
 
 
 def test_upgrade_makes_the_schema_and_does_nothing_the_second_time(empty):
-    assert "run `tradmem db upgrade" in one_line(empty.run("log"))
+    assert "run `tradmem db upgrade --log 'postgresql://" in one_line(empty.run("log"))
     first = empty.run("db", "upgrade", "--partitions", 2)
     assert "applied 1 (journal)" in first.stdout
     again = empty.run("db", "upgrade")

@@ -106,7 +106,7 @@ def test_a_fault_of_the_prices_is_met_once_and_stops_no_decision(world):
     (failure,) = {f._replace(what="") for f in report.failures() if "AMD" in f.why}
     assert (failure.why, failure.todo) == (
         "no prices for AMD: rate limited",
-        "nothing: it stays due, and the next run asks again",
+        "it stays due, and the next run asks again by itself",
     )
 
 

@@ -49,10 +49,10 @@ def upgrade(*, partitions: int, roles: tuple[str, ...], log: str) -> None:
 
     Does nothing where nothing is to be done; of two at the same time one waits.
     """
-    from tradmem.journal.postgres.migrating import LATEST, grant
-    from tradmem.journal.postgres.migrating import upgrade as bring_up
-
     with _owner(log) as (connection, place):
+        from tradmem.journal.postgres.migrating import LATEST, grant
+        from tradmem.journal.postgres.migrating import upgrade as bring_up
+
         done = bring_up(connection, place.schema, partitions=partitions)
         for step in done:
             write(f"applied {step.number} ({step.name.replace('_', ' ')})")

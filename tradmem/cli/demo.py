@@ -1,6 +1,7 @@
 """``demo``: a year of real prices through the agent, and what it shows."""
 
 import re
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -180,15 +181,25 @@ def _without_decision(text: str) -> str:
 
 
 def _next(result: "DemoResult") -> list[tuple[str, str]]:
-    log, last = result.log, result.last
-    return [
-        (f"tradmem log --log {log}", "all decisions"),
-        (f"tradmem show {result.example.id} --log {log}", "this one"),
-        (f"tradmem recall {last.ticker} --as-of {last.date} --log {log}", "what it was told"),
-        (f"tradmem recall {last.ticker} --as-of {last.date} --explain --log {log}", "and why that"),
-        (f"tradmem audit --log {log}", "no look-ahead"),
-        (f"tradmem status --log {log}", "what is pending"),
+    last, recall = result.last, f"recall {result.last.ticker} --as-of {result.last.date}"
+    commands = [
+        ("log", "all decisions"),
+        (f"show {result.example.id}", "this one"),
+        (recall, "what it was told"),
+        (f"{recall} --explain", "and why that"),
+        (f"log -v wrong --known-since 7d --as-of {last.date}", "wrong that week"),
+        ("audit", "no look-ahead"),
+        ("status", "what is pending"),
     ]
+    program = _program()
+    return [(f"{program} {command} --log {result.log}", what) for command, what in commands]
+
+
+def _program() -> str:
+    """What a person types to start the program: its path, where the shell would not find it."""
+    started = sys.argv[0]
+    is_ours = Path(started).stem == "tradmem"
+    return started if is_ours and shutil.which("tradmem") is None else "tradmem"
 
 
 def _object(result: "DemoResult") -> dict[str, Any]:

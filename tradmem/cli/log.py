@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tradmem.cli import choosing, options
+from tradmem.cli.completing import tickers as known_tickers
 from tradmem.cli.listing import entry_lines
 from tradmem.cli.opening import is_there, now, open_file, open_journal
 from tradmem.cli.output import say, width, write, write_csv, write_json
@@ -49,12 +50,13 @@ def log() -> None:
 _EXAMPLES = """\b
 Examples:
   tradmem log -v wrong --known-since 7d    what went wrong last week
-  tradmem log -t NVDA -s pending           what NVDA waits for
+  tradmem log NVDA -s pending              what NVDA waits for
   tradmem log --csv > decisions.csv        all of it for a spreadsheet
   tradmem log path, tradmem log edit       where the log is; open it"""
 
 
 @log.command("list", epilog=_EXAMPLES)
+@click.argument("tickers", nargs=-1, metavar="[TICKER]...", shell_complete=known_tickers)
 @choosing.filters
 @click.option(
     "--limit", "-n", type=click.IntRange(min=0), metavar="N", help="How many; 0 is all of them."
@@ -66,6 +68,7 @@ Examples:
 @options.log
 def list_entries(
     *,
+    tickers: tuple[str, ...],
     log: str,
     as_of: str | None,
     limit: int | None,
@@ -76,13 +79,15 @@ def list_entries(
 ) -> None:
     """List decisions, the newest first.
 
-    Shows the newest 20, unless --limit, --json or --csv is given. LESSON is what an entry
-    teaches; `tradmem show ID` tells everything of one.
+    Of all tickers, or only of those that are named. Shows the newest 20, unless --limit,
+    --json or --csv is given. LESSON, where there is room for it, is what an entry teaches;
+    `tradmem show ID` tells everything of one.
     """
     if as_json and as_csv:
         raise UsageError("--json and --csv exclude each other; give one of them")
     if limit is None:
         limit = 0 if as_json or as_csv else _SHOWN
+    filters["ticker"] += tickers
     entries, more = _select(log, as_of, limit, filters)
     if as_json:
         from tradmem.rows import as_json as json_of

@@ -1,5 +1,6 @@
 """``merge``: two versions of a log into one, by hand or as a merge driver of git."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -101,38 +102,57 @@ def _install(log: Path, *, dry_run: bool) -> None:
     folder = log.absolute().parent
     there = next(place for place in (folder, *folder.parents) if place.is_dir())
     root = Path(_git(git, there, "rev-parse", "--show-toplevel").strip())
-    lines = list(_attributes(log.absolute(), root))
-    path = root / ".gitattributes"
-    known = path.read_text(encoding="utf-8").split("\n") if path.exists() else []
-    new = [line for line in lines if line not in known]
+    own = _within(log.absolute(), root)
     driver = f'"{sys.executable}" -m tradmem merge --name=%P %A %O %B'
     if not dry_run:
         _git(git, root, "config", f"{_DRIVER}.name", "two versions of a tradmem log")
         _git(git, root, "config", f"{_DRIVER}.driver", driver)
-        if new:
-            text = "\n".join([*known, *new] if known[-1:] != [""] else [*known[:-1], *new])
-            try:
-                path.write_text(text.lstrip("\n") + "\n", encoding="utf-8")
-            except OSError as error:
-                raise LogError(f"cannot write {path}: {error.strerror}") from error
-    for line in new:
-        say(f"{path}: {safe(line)}")
+    _add(root / ".gitattributes", list(_attributes(own, log.name)), dry_run=dry_run)
+    _add(root / ".gitignore", [f"/{_literal(own)}*.lock"], dry_run=dry_run)
     say(
-        f"git config {_DRIVER}.driver: {driver}; commit .gitattributes, and run this once in "
-        "every clone"
+        f"git config {_DRIVER}.driver: {driver}; commit .gitattributes and .gitignore, and run "
+        "this once in every clone"
     )
 
 
-def _attributes(log: Path, root: Path) -> Iterator[str]:
+def _add(path: Path, lines: Sequence[str], *, dry_run: bool) -> None:
+    """Add to a file of git what is not in it yet, and say so.
+
+    Raises:
+        LogError: the file cannot be read or written.
+    """
     try:
-        own = log.resolve().relative_to(root.resolve()).as_posix()
+        before = path.read_bytes() if path.exists() else b""
+        new = [line for line in lines if os.fsencode(line) not in before.splitlines()]
+        if new and not dry_run:
+            gap = b"\n" if before and not before.endswith(b"\n") else b""
+            with path.open("ab") as file:
+                file.write(gap + b"".join(os.fsencode(line) + b"\n" for line in new))
+    except OSError as error:
+        raise LogError(f"cannot add to {path}: {(error.strerror or str(error)).lower()}") from error
+    for line in new:
+        say(f"{path}: {safe(line)}")
+
+
+def _within(log: Path, root: Path) -> str:
+    """The path of a log below the root of its repository.
+
+    Raises:
+        UsageError: it is not below it.
+    """
+    try:
+        return log.resolve().relative_to(root.resolve()).as_posix()
     except ValueError as error:
         raise UsageError(f"{log} is not in the repository {root}") from error
+
+
+def _attributes(own: str, name: str) -> Iterator[str]:
+    """How git joins the files of a log, which has a path in the repository, and a name."""
     above = own.rpartition("/")[0]
     folder = f"{above}/" if above else ""
     for pattern, way in (
         (_literal(own), "tradmem"),
-        (f"{_literal(folder)}archive/{_literal(log.name.removesuffix('.md'))}-*.md", "tradmem"),
+        (f"{_literal(folder)}archive/{_literal(name.removesuffix('.md'))}-*.md", "tradmem"),
         (f"{_literal(own)}.*.jsonl", "union"),
     ):
         yield f"{_quoted('/' + pattern)} merge={way}"

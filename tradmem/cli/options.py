@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from tradmem.clock import parse_date
-from tradmem.errors import TradmemError
+from tradmem.errors import TradmemError, UsageError
 from tradmem.opening import is_database
 from tradmem.settings_file import DEFAULT_LOG, is_silent
 
@@ -124,11 +124,18 @@ benchmark = click.option(
 )
 
 _BACK = re.compile(r"([0-9]{1,4})([dw])\Z")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")
 
 
 def day(text: str, today: date) -> date:
-    """A date, or so many days or weeks before today."""
+    """A date, or so many days or weeks before today.
+
+    Raises:
+        UsageError: the text is neither.
+    """
     found = _BACK.match(text)
     if found:
         return today - timedelta(days=int(found[1]) * (7 if found[2] == "w" else 1))
+    if not _DATE.match(text):
+        raise UsageError(f"{text!r} is no date; write it like 2026-01-05, or 7d for a week back")
     return parse_date(text)

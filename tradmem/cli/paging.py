@@ -62,6 +62,8 @@ def edit(path: Path) -> None:
     command = shlex.split(named) if named else [n for n in _EDITORS if shutil.which(n)][:1]
     if not command:
         raise UsageError("no editor is known; set EDITOR to one")
+    if not named and not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageError(f"there is no terminal to start {command[0]} on; set EDITOR to an editor")
     try:
         done = subprocess.run([*command, str(path)], check=False)  # noqa: S603 - it is the person's own
     except OSError as error:

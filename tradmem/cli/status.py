@@ -1,5 +1,7 @@
 """``status``: how the memory stands, and whether a person has to look at something."""
 
+import re
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -27,6 +29,7 @@ from tradmem.settings_file import DEFAULT_LOG
 _PATIENCE = timedelta(days=7)  # in which daily runs settle whatever has closes
 _RECENT = timedelta(days=7)
 _SHOWN = 10  # calls that went wrong
+_COMMAND = re.compile(r"`(tradmem (?:resolve|forget|show)\b[^`]*)`")
 
 
 class Standing(NamedTuple):
@@ -110,7 +113,8 @@ class Standing(NamedTuple):
                 "`tradmem resolve --retry-unresolvable`, or take note of it "
                 f"with `tradmem forget {entry.id} --reason TEXT`"
             )
-        yield from wanted_by(self.runs)
+        unfinished = [entry.id for entry, _ in self.pending]
+        yield from wanted_by(self.runs, [*unfinished, *(e.id for e in self.without_lesson)])
         for problem in self.problems:
             yield str(problem)
 
@@ -125,7 +129,7 @@ def status(*, log: str, as_json: bool) -> int:
     lesson that stays due, one that was given up, a fault in the file.
     """
     standing = standing_of(open_memory(log), log)
-    wanted = list(standing.wanted())
+    wanted = wanted_of(standing, log)
     if as_json:
         write_json([_object(log, standing, wanted)])
     elif not standing.entries and not is_there(log):
@@ -134,6 +138,15 @@ def status(*, log: str, as_json: bool) -> int:
         for line in page(log, standing, wanted):
             write(line)
     return FAILED if wanted else DONE
+
+
+def wanted_of(standing: Standing, log: str) -> list[str]:
+    """What a person should look at, with commands that name the log where this one did."""
+    source = click.get_current_context().get_parameter_source("log")
+    if source is not click.core.ParameterSource.COMMANDLINE:
+        return list(standing.wanted())
+    named = shlex.quote(without_password(log))
+    return [_COMMAND.sub(lambda m: f"`{m[1]} --log {named}`", line) for line in standing.wanted()]
 
 
 def standing_of(memory: Memory, log: str) -> Standing:

@@ -1,7 +1,7 @@
 """The last runs, for ``status``: when, how they ended, and what to do about the last one."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from tradmem.cli.layout import Cell, Column, one_line, table
@@ -37,8 +37,14 @@ def run_lines(runs: Sequence[RunRecord], room: int) -> Iterator[str]:
         yield f"  {line}"
 
 
-def wanted_by(runs: Sequence[RunRecord]) -> Iterator[str]:
-    """What a person should look at, of the last run that is no longer under way."""
+def wanted_by(runs: Sequence[RunRecord], unfinished: Collection[str]) -> Iterator[str]:
+    """What a person should look at, of the last run that is no longer under way.
+
+    Args:
+        runs: the oldest first.
+        unfinished: ids of the entries that still wait for an outcome or a lesson; a failure
+            about others is over.
+    """
     over = [run for run in runs if run.state is not RunState.UNDER_WAY]
     if not over:
         return
@@ -51,6 +57,9 @@ def wanted_by(runs: Sequence[RunRecord]) -> Iterator[str]:
         yield f"{when} was interrupted ({last.data.get('stopped')}); {again}"
     elif last.state is RunState.FAILED:
         for failure in _objects(last.data.get("failures")):
+            ids = failure.get("ids")
+            if isinstance(ids, list) and ids and not any(name in unfinished for name in ids):
+                continue
             todo = failure.get("todo")
             told = f"{failure.get('what')}: {failure.get('why')}" + (f" - {todo}" if todo else "")
             yield one_line(f"{when} failed: {told}")

@@ -66,7 +66,8 @@ def _ground(found: LessonUtility) -> str:
             "without a rating or an alpha, or of another horizon"
         )
     if found.without:
-        parts.append(f"{counted(found.without, 'decision')} without one {_tell(found.without)}")
+        told = counted(found.without, "decision")
+        parts.append(f"{told} made without a hold-out {_tell(found.without)}")
     return ". ".join(parts) + "." if parts else "There is no decision yet."
 
 
@@ -103,7 +104,8 @@ def _verdict(found: LessonUtility) -> Iterator[str]:
     if not found.decisions + found.open:
         yield (
             "Not enough yet: a hold-out has to withhold some lessons by lot before it can be told "
-            "what they are worth. Settings(holdout=0.1) withholds one in ten."
+            "what they are worth. The setting holdout = 0.1, or TRADMEM_HOLDOUT=0.1, withholds one "
+            "in ten."
         )
         return
     if found.overall.p is None:

@@ -8,7 +8,7 @@ import click
 from tradmem.cli import options
 from tradmem.cli.opening import now, open_memory
 from tradmem.cli.output import colours, say, write
-from tradmem.cli.status import page, standing_of
+from tradmem.cli.status import page, standing_of, wanted_of
 from tradmem.cli.words import dim, minute
 from tradmem.errors import TradmemError
 
@@ -39,7 +39,7 @@ def watch(*, interval: float, times: int | None, log: str) -> None:
             lines = [f"{minute(now())}, every {interval:g} s; Ctrl-C ends it", ""]
             try:
                 standing = standing_of(memory, log)
-                lines += page(log, standing, list(standing.wanted()))
+                lines += page(log, standing, wanted_of(standing, log))
             except TradmemError as error:  # a log in the middle of being moved is there again soon
                 say(str(error))
             if sys.stdout.isatty() and colours(sys.stdout):

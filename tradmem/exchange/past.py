@@ -35,7 +35,8 @@ def columns_of(header: list[str], given: Mapping[str, str]) -> dict[str, str]:
         given: columns by meaning, as a person says.
 
     Raises:
-        UsageError: there is no such column, none for the date or the ticker, or one twice.
+        UsageError: there is no such column, one twice, or none for the date, the ticker, or both of
+            rating and text.
     """
     twice = [name for name in header if header.count(name) > 1]
     if twice:
@@ -54,7 +55,12 @@ def columns_of(header: list[str], given: Mapping[str, str]) -> dict[str, str]:
     if "ticker" not in found or not {"date", "decided_at"} & found.keys():
         raise UsageError(
             "it has no column for the date or for the ticker; name them date and ticker, or say "
-            f"which they are (it has {', '.join(header)[:200] or 'none'})"
+            f"which they are with --column (it has {', '.join(header)[:200] or 'none'})"
+        )
+    if not {"rating", "text"} & found.keys():
+        raise UsageError(
+            "it has no column for the rating or for the text; name one rating or text, or say "
+            f"which it is with --column (it has {', '.join(header)[:200]})"
         )
     return found
 

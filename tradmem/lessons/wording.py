@@ -130,7 +130,8 @@ def written(shown: Sequence[Shown], frame: Frame, *, bare: bool = False) -> str:
     if same:
         parts += [f"On {_called(frame.ticker)}, {frame.order}:", *same]
     if others:
-        parts += [f"On other tickers, {frame.order}:", *others]
+        which = "tickers" if frame.ticker == MARKET else "other tickers"
+        parts += [f"On {which}, {frame.order}:", *others]
     return "\n\n".join([f"{_OPEN}\n{parts[0]}", *parts[1:]]) + f"\n{_CLOSE}\n"
 
 

@@ -43,7 +43,7 @@ def caller_tools(caller: Caller, seen: Seen) -> tuple[Tool, ...]:
 def desk_tools(library: Library, caller: Caller, seen: Seen, *, suffix: str = "") -> Iterator[Tool]:
     """``recall``, ``pending``, ``track_record`` and, with access to add, ``record_decision``."""
     tail = f"_{suffix}" if suffix else ""
-    scope = library.description
+    scope = library.scope
     yield Tool(
         name=f"recall{tail}",
         description=texts.RECALL.format(scope=scope),

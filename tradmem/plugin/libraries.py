@@ -85,6 +85,11 @@ class Library:
         object.__setattr__(self, "description", " ".join(text.split()))
 
     @property
+    def scope(self) -> str:
+        """The description as it stands within a sentence: without a full stop at its end."""
+        return self.description.rstrip(".") or self.description
+
+    @property
     def suffix(self) -> str:
         """What tells its tools from those of other libraries: ``us_tech``."""
         return self.name.replace("-", "_")

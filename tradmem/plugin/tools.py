@@ -106,7 +106,7 @@ def library_tools(
     tools = [
         Tool(
             name=f"query_memory{tail}",
-            description=QUERY_FIRST.format(scope=library.description),
+            description=QUERY_FIRST.format(scope=library.scope),
             parameters=schema(QUERY, TICKER, DATE, required=("query",)),
             run=lambda arguments: query(library, arguments, caller=caller, seen=seen),
         )
@@ -115,7 +115,7 @@ def library_tools(
         tools.append(
             Tool(
                 name=f"add_memory{tail}",
-                description=ADD.format(scope=library.description),
+                description=ADD.format(scope=library.scope),
                 parameters=schema(CONTENT, TICKER, required=("content",)),
                 run=lambda arguments: add(library, arguments, caller=caller),
                 adds=True,

@@ -92,11 +92,13 @@ class Failure(NamedTuple):
         what: a ticker, or entries, or a step of the run.
         why: one line.
         todo: what a person can do; empty where the line says it.
+        ids: the entries that it is about, if it is about entries.
     """
 
     what: str
     why: str
     todo: str = ""
+    ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,7 +169,9 @@ class RunReport:
             entries = [item.entry for item in self.resolved.failed if item.reason == reason]
             more = f" and {count - 1:,} more" if count > 1 else ""
             what = f"{entries[0].ticker} {entries[0].date} ({entries[0].id}){more}"
-            yield Failure(what, reason, "nothing: it stays due, and the next run asks again")
+            ids = tuple(entry.id for entry in entries)
+            todo = "it stays due, and the next run asks again by itself"
+            yield Failure(what, reason, todo, ids)
         for item in self.of(Fate.FAILED):
             assert item.error
             yield Failure(item.ticker, line_of(item.error), advice(item.error))

@@ -112,7 +112,7 @@ class Walk:
             if mark != self._how.decide_at:
                 made = f"one of decide_at={mark!r}" if mark else "which was not replayed"
                 raise UsageError(
-                    f"{self._memory.journal!r} holds the decision {entry.id} on {entry.ticker} of "
+                    f"the log to replay into holds the decision {entry.id} on {entry.ticker} of "
                     f"{entry.date}, {made}; replay into a log of its own"
                 )
             if entry.agent == self._how.agent:

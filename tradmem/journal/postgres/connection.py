@@ -2,6 +2,7 @@
 
 import logging
 import os
+import shlex
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -145,7 +146,7 @@ class Server:
         todo = (
             "run a newer tradmem"
             if found > LATEST
-            else f"run `tradmem db upgrade --log {self.place.shown}`"
+            else f"run `tradmem db upgrade --log {shlex.quote(self.place.shown)}`"
         )
         raise LogError(f"{self.place.shown} {what}; {todo}")
 
