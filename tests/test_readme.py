@@ -1,10 +1,11 @@
-"""Every example of the README runs, and every command that it names is there."""
+"""Every example of the README runs, and every command, extra and page that it names is there."""
 
 import json
 import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import anyio
@@ -15,6 +16,7 @@ from tradmem.variables import VARIABLES
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = sorted((ROOT / "docs").glob("*.md"))
 EXAMPLES = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 COMMANDS = re.findall(r"^\| `tradmem (\w+)", README, re.MULTILINE)
 
@@ -73,7 +75,8 @@ def test_every_command_of_the_table_has_a_help(tmp_path):
 
 
 def test_every_setting_of_the_model_is_in_the_table_with_its_default():
-    rows = dict(re.findall(r"^\| (.*?) \| (.*?) \|$", README, re.MULTILINE))
+    page = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| (.*?) \| (.*?) \|$", page, re.MULTILINE))
     defaults = ModelSettings()
     for field, names in VARIABLES.items():
         (row,) = [name for name in rows if f"`{names[0]}`" in name]
@@ -83,6 +86,20 @@ def test_every_setting_of_the_model_is_in_the_table_with_its_default():
             assert rows[row].endswith(f": {default:g}")
 
 
-def test_every_file_that_the_readme_links_is_there():
-    for name in re.findall(r"\]\(([^)]+)\)", README):
-        assert (ROOT / name).exists(), name
+@pytest.mark.parametrize("page", ["README.md", *(f"docs/{p.name}" for p in PAGES)])
+def test_every_file_that_a_page_links_is_there(page):
+    place = ROOT / page
+    for name in re.findall(r"\]\(([^)#:]+)\)", place.read_text(encoding="utf-8")):
+        assert (place.parent / name).exists(), name
+
+
+def test_the_readme_leads_to_every_page_of_the_documentation():
+    linked = set(re.findall(r"\]\(docs/([^)#]+)", README))
+    assert linked == {page.name for page in PAGES}
+
+
+def test_every_extra_for_users_is_in_the_table_and_no_other():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    table = README.partition("| extra | for |")[2].partition("\n\n")[0]
+    told = set(re.findall(r"^\| `(\w+)`", table, re.MULTILINE))
+    assert told == set(project["optional-dependencies"]) - {"test", "dev", "browser"}

@@ -541,8 +541,10 @@ def fold(
     dated = known(additions, recorded)
     if as_of is not None:
         dated = [(when, addition) for when, addition in dated if when is None or when <= as_of]
-    changed_at = max((when for when, _ in dated if when), default=changed_at)
-    additions = tuple(addition for _, addition in dated)
+    for when, _ in dated:
+        if when and when > changed_at:
+            changed_at = when
+    additions = tuple([addition for _, addition in dated])
     state = _State(
         status=Status.NOTE if recorded.is_note else Status.PENDING, valid_until=recorded.valid_until
     )
@@ -552,12 +554,10 @@ def fold(
     expired = until is not None and (as_of is None or until <= as_of)
     return Entry(
         recorded=recorded,
-        changed_at=max(changed_at, recorded.known_at, *([until] if until and expired else ())),
+        changed_at=max(changed_at, until) if until and expired else changed_at,
         additions=additions,
         status=state.status,
-        outcomes=tuple(
-            sorted(state.outcomes.values(), key=lambda o: (o.horizon != primary, o.horizon))
-        ),
+        outcomes=_ordered(state.outcomes, primary),
         reflection=state.reflection,
         remark=state.remark,
         links=state.links or _words(recorded.extra.get("links")),
@@ -570,6 +570,13 @@ def fold(
         edited=edited,
         archived=archived,
     )
+
+
+def _ordered(outcomes: Mapping[int, Outcome], primary: int | None) -> tuple[Outcome, ...]:
+    """The outcomes, that of the primary horizon first."""
+    if len(outcomes) < 2:
+        return tuple(outcomes.values())
+    return tuple(sorted(outcomes.values(), key=lambda o: (o.horizon != primary, o.horizon)))
 
 
 def in_force(additions: Sequence[Addition]) -> Sequence[Addition]:

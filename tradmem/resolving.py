@@ -284,7 +284,8 @@ class Run:
         answers = zip(cases, self.reflector.reflect(cases), strict=True)
         try:
             for done, (case, answer) in enumerate(answers, 1):
-                self.usage += answer.usage
+                if answer.usage is not NO_USAGE:
+                    self.usage += answer.usage
                 if isinstance(answer, Lesson):
                     waiting.append((case.entry, self._filed(filer, answer, case.entry)))
                 else:

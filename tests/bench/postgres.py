@@ -3,6 +3,7 @@
 ``python -m tests.bench.postgres [ENTRIES]``; 1,000,000 entries take some four minutes.
 """
 
+import hashlib
 import os
 import resource
 import statistics
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
 import psycopg
@@ -20,7 +22,8 @@ from tests.postgres.server import TestServer, with_schema
 from tradmem import Memory, PostgresJournal, RamJournal, Settings, TemplateReflector
 from tradmem.journal.finding import Sought
 from tradmem.journal.postgres.migrating import upgrade
-from tradmem.model import Rating
+from tradmem.journal.postgres.rows import identity_of
+from tradmem.model import Decision, Rating, entry_id
 
 ENTRIES = 50_000
 ALL = 1_000_000
@@ -42,10 +45,23 @@ def milliseconds(operation: Callable[[], object], times: int) -> float:
 
 
 def bare(url: str) -> Callable[[], object]:
-    """One INSERT and COMMIT of the same text, into a table with a key and nothing else."""
-    connection = psycopg.connect(url, autocommit=True, prepare_threshold=0)
-    connection.execute("CREATE TABLE IF NOT EXISTS bare (id bigserial PRIMARY KEY, text text)")
-    return lambda: connection.execute("INSERT INTO bare (text) VALUES (%s)", (TEXT,))
+    """INSERT and COMMIT of the same row, into a table with a key and nothing else."""
+    connection = psycopg.connect(url, prepare_threshold=0)
+    connection.execute(
+        "CREATE TABLE IF NOT EXISTS bare (ticker text, id text, date date, text text, "
+        "identity json, PRIMARY KEY (ticker, id))"
+    )
+    start = time.perf_counter_ns()
+    numbers = iter(range(start, start + 1_000_000))
+    identity = identity_of(Decision(id="0" * 12, date=NOW.date(), ticker="AAPL", text=TEXT))
+
+    def once() -> None:
+        name = hashlib.sha256(b"%d" % next(numbers)).hexdigest()[:12]
+        row = ("AAPL", name, NOW.date(), TEXT, identity)
+        connection.execute("INSERT INTO bare VALUES (%s, %s, %s, %s, %s)", row)
+        connection.commit()
+
+    return once
 
 
 def record(memory: Memory) -> Callable[[], object]:
@@ -55,6 +71,18 @@ def record(memory: Memory) -> Callable[[], object]:
     def once() -> object:
         agent = f"a{start}-{next(numbers)}"
         return memory.record("AAPL", NOW.date(), TEXT, rating=Rating.HOLD, agent=agent)
+
+    return once
+
+
+def append(journal: PostgresJournal) -> Callable[[], object]:
+    numbers = iter(range(1_000_000))
+
+    def once() -> object:
+        agent = f"b{next(numbers)}"
+        name = entry_id(NOW.date(), "AAPL", agent)
+        made = Decision(id=name, date=NOW.date(), ticker="AAPL", text=TEXT, agent=agent)
+        return journal.append(replace(made, decided_at=NOW, recorded_at=NOW))
 
     return once
 
@@ -132,7 +160,7 @@ def drain(log: str, workers: int, entries: int) -> tuple[float, int]:
 
 
 def measure(entries: int) -> None:
-    server = TestServer(hasty=False)
+    server = TestServer(hasty=False, own=True)
     try:
         schema = "bench"
         with psycopg.connect(server.url, autocommit=True) as connection:
@@ -144,6 +172,7 @@ def measure(entries: int) -> None:
             fill(connection, schema, entries, tickers=TICKERS, pending=1_000, archived=0.5)
             seconds = time.perf_counter() - start
             server.psql("ALTER SYSTEM RESET fsync", "SELECT pg_reload_conf()", "CHECKPOINT")
+        time.sleep(1.0)
         log = with_schema(server.url, schema)
         print(f"{entries:,} entries, {TICKERS:,} tickers, filled in {seconds:.0f} s")
         _show(server.url, log)
@@ -155,12 +184,14 @@ def measure(entries: int) -> None:
 def _show(url: str, log: str) -> None:
     memory = Memory(PostgresJournal(log, horizons=(5,)), settings=Settings(), clock=lambda: NOW)
     memory.recall("T0007")
+    stored, beside = concurrently(append(memory.journal), bare(url))
     ours, raw = concurrently(record(memory), bare(url))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     early = datetime(2011, 6, 1, tzinfo=UTC)
     journal = memory.journal
     rows = [
-        ("record", ours, raw, "2.5 x a bare INSERT and COMMIT"),
+        ("append to the journal", stored, beside, "2.5 x INSERT and COMMIT"),
+        ("record", ours, raw, "2.5 x INSERT and COMMIT"),
         ("recall", milliseconds(lambda: memory.recall("T0007"), 200), 5.0, "5 ms"),
         (
             "recall as of 2011",
@@ -195,8 +226,8 @@ def _search(journal: PostgresJournal, query: str) -> None:
 def _drain(log: str) -> None:
     print("drain, answers of 50 ms")
     base = None
-    for workers in (1, 2, 4):
-        seconds, size = drain(log, workers, 80)
+    for workers in (1, 4):
+        seconds, size = drain(log, workers, 200)
         base = base or seconds
         bound = "at least 3 x" if workers == 4 else ""
         print(f"  {workers} workers {seconds:7.2f} s  {base / seconds:5.2f} x  {size} MB  {bound}")

@@ -46,6 +46,7 @@ class Opened:
             "console",
             lambda said: said.type in ("error", "warning") and self.faults.append(said.text),
         )
+        page.set_default_timeout(120_000)  # a busy machine draws slowly
         page.goto(path.as_uri())
         page.wait_for_selector("#rows tbody tr[data-place]")
 
@@ -62,7 +63,7 @@ class Opened:
 
     def wait(self, expression: str) -> None:
         """Wait until something holds in the page, whose policy forbids the usual way to ask."""
-        for _ in range(200):
+        for _ in range(1200):
             if self.page.evaluate(expression):
                 return
             self.page.wait_for_timeout(50)

@@ -30,6 +30,7 @@ def test_all_is_well_where_everything_answers(doctor, tmp_path):
     assert f"{MODEL}: ok, answers" in done.stdout
     assert "model.api_key: set, not shown (OPENAI_API_KEY)" in done.stdout
     assert "not there yet" in done.stdout
+    assert "benchmark: each market's own (default)" in done.stdout
     assert "all is well" in done.stderr
     assert not (tmp_path / "memory.md").exists()
 

@@ -199,7 +199,9 @@ def test_a_text_that_says_debug_is_no_option(world):
 def test_a_misspelt_command_or_option_is_one_line():
     result = CliRunner().invoke(cli, ["lgo"])
     assert result.exit_code == 2
-    assert "no such command 'lgo'" in one_line(result).lower()
+    assert "no such command 'lgo'; did you mean log?" in one_line(result)
+    far = CliRunner().invoke(cli, ["zzzzzz"])
+    assert "did you mean" not in one_line(far)
     result = CliRunner().invoke(cli, ["log", "--vrdict", "right"])
     assert result.exit_code == 2
     assert "see tradmem log list --help" in one_line(result)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.test_cli_group import environment
-from tests.cli.world import one_line
+from tests.cli.world import MONTHS_LATER, one_line
 from tradmem import Memory
 
 
@@ -98,6 +98,20 @@ def test_a_call_that_went_wrong_is_found_by_when_that_was_known(world):
     world.settle_week()
     assert "AAPL" in world.run("log", "-v", "wrong", "--known-since", "7d").stdout
     assert "no entry" in one_line(world.run("log", "-v", "wrong", "--known-since", "2026-01-13"))
+
+
+def test_days_are_counted_back_from_the_instant_of_an_as_of(world):
+    world.settle_week()
+    world.now = MONTHS_LATER
+    options = ("-v", "wrong", "--known-since", "7d")
+    assert "no entry" in one_line(world.run("log", *options))
+    assert "AAPL" in world.run("log", *options, "--as-of", "2026-01-15").stdout
+    assert (
+        "AAPL"
+        in world.run("export", "-", *options, "--format", "csv", "--as-of", "2026-01-15").stdout
+    )
+    found = world.run("search", "thesis", "--since", "14d", "--as-of", "2026-01-15")
+    assert "AAPL" in found.stdout
 
 
 def test_what_others_record_while_the_editor_is_open_is_not_lost(world):

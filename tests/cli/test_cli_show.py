@@ -71,6 +71,7 @@ def test_an_entry_is_found_by_any_of_its_names(told, name):
         "last": ["last"],
     }[name]
     assert told.run("show", *words).stdout.startswith("2026-01-13 NVDA Sell  pending")
+    assert "Sell" in told.run("history", *words).stdout.splitlines()[1]
 
 
 def test_a_ticker_and_a_date_may_name_several(world):
@@ -81,6 +82,7 @@ def test_a_ticker_and_a_date_may_name_several(world):
         "bear",
     ]
     assert world.run("show", "NVDA", "2026-01-05").stdout.count("Decision\n") == 2
+    assert "names 2 entries; write one of" in one_line(world.run("history", "NVDA", "2026-01-05"))
 
 
 def test_as_of_shows_an_entry_as_it_stood_then(told):

@@ -254,3 +254,10 @@ def test_one_resolver_at_a_time(journal):
         pass
     with journal.resolving():
         pass
+
+
+def test_a_lesson_of_a_replaced_revision_was_said_all_the_same(journal):
+    entry, _ = journal.append(decision())
+    journal.append(decision("otherwise"), on_conflict=OnConflict.REVISE)
+    journal.add([(entry.id, outcome()), (entry.id, lesson(lesson="ab" * 32))])
+    assert dict(journal.lessons()) == {"ab" * 32: entry.id}

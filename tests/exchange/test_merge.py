@@ -260,6 +260,7 @@ def test_git_joins_what_two_machines_committed(repository):
     run(folder, "git", "commit", "-qam", "night")
     done = run(folder, "git", "merge", "main", "-m", "both", check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+    assert "tradmem: logs/memory.md: 1 entry taken" in done.stdout + done.stderr
     entries = log.journal.entries()
     assert [e.id for e in entries][1:] == day + night
     assert [a.kind for a in entries[0].additions] == ["outcome"]

@@ -201,5 +201,5 @@ def test_a_decision_comes_back_with_its_rating_and_the_models_name(program, tmp_
     entry = world.memory.get(state["entry_id"])
     assert entry.rating is Rating.OVERWEIGHT
     assert entry.decision.endswith("It has risen. It may rise on.")
-    assert entry.recorded.extra == {"model": MODEL}
+    assert entry.recorded.extra["model"] == MODEL
     assert state["notices"] == []

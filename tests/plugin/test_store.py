@@ -153,7 +153,9 @@ def test_hostile_text_comes_back_exactly_and_makes_no_entry(world, store):
 
 
 @pytest.mark.parametrize(
-    "value", [{"x": float("nan")}, {"x": object()}, {"x": {1, 2}}, {1: 2}, ["x"], "x"], ids=repr
+    "value",
+    [{"x": float("nan")}, {"x": object()}, {"x": {1, 2}}, {1: 2}, ["x"], "x"],
+    ids=["nan", "object", "set", "number", "list", "text"],
 )
 def test_a_value_that_is_no_json_is_refused_and_nothing_is_put(world, store, value):
     with pytest.raises(UsageError):

@@ -27,7 +27,8 @@ class Wire:
                 client, _ = self._listening.accept()
             except OSError:
                 return
-            server = socket.socket(socket.AF_UNIX)
+            kind = socket.AF_UNIX if isinstance(self.target, str) else socket.AF_INET
+            server = socket.socket(kind)
             server.connect(self.target)
             for pair in ((client, server, False), (server, client, True)):
                 threading.Thread(target=self._pass_on, args=pair, daemon=True).start()

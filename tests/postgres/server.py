@@ -20,16 +20,21 @@ _HASTE = ("fsync", "full_page_writes")  # a restart of the server loses nothing 
 
 
 class TestServer:
-    """One server, or a database of its own on the server that the environment names."""
+    """One server, or a database of its own on the server that the environment names.
+
+    Args:
+        hasty: whether it may leave out what only a power cut would need.
+        own: whether it has to be a server of its own, which can be restarted.
+    """
 
     __test__ = False
 
-    def __init__(self, *, hasty=True):
+    def __init__(self, *, hasty=True, own=False):
         self.folder = None
         self.hasty = hasty
         self._numbers = itertools.count()
         self._template = None
-        named = os.environ.get(NAMED)
+        named = None if own else os.environ.get(NAMED)
         if named:
             self.owned, self._database = None, f"tradmem_test_{os.getpid()}"
             self._admin = named

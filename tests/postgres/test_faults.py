@@ -6,6 +6,7 @@ import time
 
 import psycopg
 import pytest
+from psycopg.conninfo import conninfo_to_dict
 
 from tests.journal.making import DAY, KNOWN, decision, lesson, note, outcome
 from tests.postgres.proxy import Wire
@@ -30,9 +31,12 @@ def owner(journal):
 @pytest.fixture
 def wire(postgres, postgres_log):
     """A journal over a wire that can be cut."""
-    found = Wire(f"{postgres.socket_folder}/.s.PGSQL.5432")
+    told = conninfo_to_dict(postgres.url)
+    host, port = told.get("host", "/var/run/postgresql"), told.get("port") or "5432"
+    found = Wire(f"{host}/.s.PGSQL.{port}" if host.startswith("/") else (host, int(port)))
     schema = postgres_log.rpartition("=")[2]
-    url = f"postgresql://postgres@127.0.0.1:{found.port}/postgres?sslmode=disable"
+    login = f"{told.get('user', 'postgres')}:{told.get('password', '')}"
+    url = f"postgresql://{login}@127.0.0.1:{found.port}/{told['dbname']}?sslmode=disable"
     with PostgresJournal(with_schema(url, schema), timeout=5) as journal:
         journal.tickers()  # the connection stands
         yield found, journal
@@ -92,7 +96,7 @@ def test_a_claim_whose_answer_was_lost_comes_back_after_its_lease(wire):
 
 
 def test_a_server_that_was_restarted_meanwhile_is_found_again():
-    own = TestServer()
+    own = TestServer(own=True)
     own.psql("ALTER SYSTEM SET synchronous_commit = off")  # which this must not follow
     try:
         with PostgresJournal(own.new_log(), timeout=20) as journal:
@@ -217,6 +221,8 @@ def test_a_read_only_server_can_be_read_and_says_why_it_cannot_be_written(journa
     url = journal._place.url.replace("//postgres:", "//reader:", 1)
     with PostgresJournal(url, schema=journal._place.schema) as replica:
         assert replica.get(entry.id) == entry
+        assert replica.unfinished() == []  # as far as the primary has filed it
+        assert journal.unfinished() == replica.unfinished() == [entry]
         with pytest.raises(LogError, match="read-only; name the primary"):
             replica.append(decision(ticker="AAPL"))
         with pytest.raises(LogError, match="read-only; name the primary"):
@@ -239,9 +245,12 @@ def test_the_role_of_an_application_can_do_everything_but_change_what_stands(jou
     with PostgresJournal(url, schema=journal._place.schema, horizons=(5,)) as app:
         entry, _ = app.append(decision())
         app.append(note())
-        app.append(decision("other"), on_conflict="revise")
+        other, _ = app.append(decision("other"), on_conflict="revise")
         with app.claim(KNOWN) as claim, app.resolving():
             claim.add([(e.id, outcome()) for e in claim.entries])
+        app.add([(other.id, lesson(lesson="ab" * 32))])
+        assert app.lessons()["ab" * 32] == other.id
+        assert app.rebuild() == 3
         assert app.passages().passages
         with psycopg.connect(url, autocommit=True) as connection:
             connection.execute(f"SET search_path TO {journal._place.schema}")
@@ -251,6 +260,9 @@ def test_the_role_of_an_application_can_do_everything_but_change_what_stands(jou
                 "TRUNCATE entries CASCADE",
                 "UPDATE additions SET text = ''",
                 "DELETE FROM additions",
+                "UPDATE ids SET ticker = 'GONE'",
+                "DELETE FROM ids",
+                "DELETE FROM lessons",
                 "UPDATE entries_0 SET text = ''",
                 "DELETE FROM additions_0",
                 "DROP TABLE entries",

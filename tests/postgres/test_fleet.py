@@ -21,7 +21,7 @@ FORKS.set_forkserver_preload(["tests.postgres.fleet"])
     "seconds", [4, pytest.param(60, marks=pytest.mark.long)], ids=["short", "a minute"]
 )
 def test_every_acknowledged_entry_stands_once_and_is_resolved_once(seconds, tmp_path):
-    own = TestServer()
+    own = TestServer(own=True)
     running = {}
     try:
         log = own.new_log()

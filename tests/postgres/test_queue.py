@@ -292,3 +292,17 @@ def test_settings_of_several_horizons_are_worked_off_too(postgres_log):
     assert [found.horizon for found in entry.outcomes] == [5, 10]
     assert queued(journal) == set()
     journal.close()
+
+
+def test_what_was_recorded_is_filed_once_by_whoever_asks_first(journal):
+    names = pending(journal, 30)
+    found = []
+    asking = [threading.Thread(target=lambda: found.append(journal.unfinished())) for _ in range(6)]
+    for thread in asking:
+        thread.start()
+    for thread in asking:
+        thread.join()
+    assert [{entry.id for entry in entries} for entries in found] == [names] * 6
+    assert [len(entries) for entries in found] == [30] * 6
+    assert queued(journal) == names
+    assert len(journal.passages().passages) == 30

@@ -223,3 +223,53 @@ def test_words_that_merely_hold_a_ticker_stay():
 
 def test_real_closes_are_where_the_test_thinks():
     assert date(2008, 9, 2) in real_closes()["KO"]
+
+
+def test_a_refusal_tells_no_real_name_and_no_real_date():
+    """Whoever is told by how much his own date was moved knows all the others."""
+    refused = []
+
+    def decide(moment):
+        name, later = moment.ticker, moment.date + timedelta(days=90)
+        past, closes = moment.past, moment.prices
+        far, way_back = date(2300, 1, 1), date(1, 1, 1)
+        for ask in (
+            *(lambda day=day: closes.closes(name, end=day) for day in (later, far)),
+            *(lambda day=day: closes.fetch({name: Span(moment.date, day)}) for day in (later, far)),
+            *(lambda day=day: past.entries(as_of=day) for day in (later, far, str(far))),
+            *(lambda day=day: past.recall(as_of=day) for day in (later, far)),
+            *(lambda day=day: past.track(as_of=day) for day in (later, far)),
+            *(lambda day=day: past.search("lesson", as_of=day) for day in (later, far)),
+            lambda: past.entries(as_of=moment.as_of + timedelta(seconds=1)),
+        ):
+            with pytest.raises(LookAhead) as found:
+                ask()
+            refused.append((str(found.value), moment.date, later))
+        assert not past.entries(as_of=way_back)
+        assert closes.closes(name, start=way_back) == closes.closes(name)
+        assert not closes.closes(name, end=way_back).dates
+        return "Hold"
+
+    go(decide)
+    for told, day, later in refused:
+        shown = {int(year) for year in re.findall(r"(?<!\d)(\d{4})-\d\d-\d\d", told)}
+        assert shown <= {day.year, later.year, (day - timedelta(days=9)).year, 2300}, told
+        assert not REAL.search(told), told
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("2007-2008", "2007/2008", "2007/08", "mid-2008", "2008Q3", "Q3-2008", "in 10.10.2008."),
+        *("10/10/2008", "10-Oct-2008", "2008-style", "the 2008-2009 crisis", "FY2008", "2008-10"),
+    ],
+)
+def test_a_year_is_hidden_however_it_stands_beside_other_words(text):
+    mask = Mask(["AAPL"])
+    assert not re.search("200[0-9]", mask.hide(text))
+    assert mask.show(mask.hide(text)) == text
+
+
+@pytest.mark.parametrize("text", ["$2008", "1,2008", "2008.5", "2008%", "-2008", "A2008", "20081"])
+def test_a_number_that_is_no_year_stays(text):
+    assert Mask(["AAPL"]).hide(text) == text

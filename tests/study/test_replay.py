@@ -44,10 +44,10 @@ class Clock:
         return self.now
 
 
-def by_hand(path, decide_text, decide_at="close"):
+def by_hand(path, decide_text, settings):
     """The same loop with the memory's own calls, one date at a time."""
     clock, calendar = Clock(), calendar_of("SPY")
-    memory = Memory(MarkdownJournal(path), prices=prices(), settings=SETTINGS, clock=clock)
+    memory = Memory(MarkdownJournal(path), prices=prices(), settings=settings, clock=clock)
     week = None
     for day in real_closes()[INDEX]:
         if not START <= day.isoformat() <= END or day.isocalendar()[:2] == week:
@@ -57,19 +57,29 @@ def by_hand(path, decide_text, decide_at="close"):
         memory.resolve()
         for ticker in FEW:
             seen = memory.recall(ticker)
-            memory.record(
-                ticker, day, decide_text(ticker, seen), recalled=seen, extra={"replay": decide_at}
-            )
+            text = decide_text(ticker, seen.text)
+            memory.record(ticker, day, text, recalled=seen, extra={"replay": "close"})
     clock.now = datetime(2008, 6, 30, 23, 59, 59, 999999, UTC)
     memory.resolve()
 
 
-def test_a_replay_writes_what_the_memory_s_own_calls_write_byte_for_byte(tmp_path):
-    by_hand(tmp_path / "hand.md", lambda ticker, seen: f"Buy\n\n{ticker} {len(seen.text)}")
-    done = go(lambda m: f"Buy\n\n{m.ticker} {len(m.memory)}", memory=tmp_path / "replay.md")
+@pytest.mark.parametrize("budget", [300, 2_500, 4_000, 8_000])
+def test_a_replay_writes_what_the_memory_s_own_calls_write_byte_for_byte(tmp_path, budget):
+    """Whatever the budget of a recall: also where it cuts decisions, and where lessons go."""
+    settings = Settings(benchmark=INDEX, budget=budget)
+    shapes = ["Buy\n\nA <line>\n" * 3, "Sell\n\n" + "word " * 60]
+
+    def decide_text(ticker, seen):
+        return f"{shapes[len(seen) % 2]}\n\n{ticker} {len(seen)} {hash_of(seen)}"
+
+    by_hand(tmp_path / "hand.md", decide_text, settings)
+    done = go(
+        lambda m: decide_text(m.ticker, m.memory), memory=tmp_path / "replay.md", settings=settings
+    )
     assert (tmp_path / "hand.md").read_bytes() == (tmp_path / "replay.md").read_bytes()
     assert done.decided == 3 * 27
-    assert all(entry.recalled for entry in done.entries() if entry.date > date(2008, 2, 1))
+    if budget > 300:
+        assert all(entry.recalled for entry in done.entries() if entry.date > date(2008, 2, 1))
 
 
 @pytest.mark.parametrize("decide_at", ["close", "before_close", "same_close"])
@@ -359,10 +369,17 @@ def test_a_replay_ends_where_the_closes_do_and_says_so():
     assert done.remarks == ("the closes end on 2008-04-01, and so does the replay",)
 
 
+def test_a_span_without_any_close_has_no_decisions_and_says_why():
+    done = go(by_chance, start="2030-01-01", end="2030-02-01")
+    assert (done.decided, done.end) == (0, date(2030, 2, 1))
+    assert done.remarks == ("there are no closes of AAPL, JPM, XOM until 2030-02-01",)
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
         ({"tickers": []}, "no tickers"),
+        ({"tickers": None}, "a list of names, not NoneType"),
         ({"tickers": ["NVDA"]}, "unknown symbol"),
         ({"tickers": ["a b"]}, "no ticker"),
         ({"start": "2009-01-01"}, "goes forwards"),

@@ -14,7 +14,7 @@ from tradmem.cli.group import DONE, FAILED
 from tradmem.cli.layout import paragraphs
 from tradmem.cli.opening import configuration, now, open_journal, open_memory
 from tradmem.cli.output import safe, say, width, write, write_json
-from tradmem.cli.settings import shown, told
+from tradmem.cli.settings import said, told
 from tradmem.cli.words import bold, counted
 from tradmem.errors import PriceError, PriceFault, TradmemError
 from tradmem.model_settings import is_set_up, model_settings
@@ -158,7 +158,10 @@ def _database(log: str) -> Iterator[Finding]:
 def _model(reflector: str) -> Iterator[Finding]:
     """Ask for one word, if a model is set."""
     if reflector == "template" or (reflector == "auto" and not is_set_up()):
-        said = "none is set, lessons are written by the template; set OPENAI_API_KEY to ask one"
+        said = (
+            "none is set, lessons are written by the template; to ask one, set TRADMEM_MODEL, and "
+            "OPENAI_API_KEY or TRADMEM_BASE_URL"
+        )
         yield Finding(about="Model", good=None, said=said)
         return
     from tradmem.lessons.chat import Chat
@@ -198,5 +201,7 @@ def _settings() -> Iterator[Finding]:
         models = bool(found.model)
     except TradmemError:  # said of the model already, if one is to be asked
         models = False
-    for key, value, source in told(found, models=models):
-        yield Finding(about=f"Settings: {key}", good=None, said=f"{shown(value)} ({source})")
+    for item in told(found, models=models):
+        yield Finding(
+            about=f"Settings: {item.key}", good=None, said=f"{said(found, item)} ({item.source})"
+        )

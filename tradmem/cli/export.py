@@ -88,7 +88,7 @@ def _entries(log: str, as_of: str | None, filters: dict[str, Any]) -> list[Entry
     found = [entry.by(now()) for entry in found]
     if as_of is not None:
         found = [then for entry in found if (then := entry.at(instant))]
-    wanted = choosing.conditions(now().date(), **filters)
+    wanted = choosing.conditions(instant.date(), **filters)
     return [entry for entry in found if all(test(entry) for test in wanted)]
 
 

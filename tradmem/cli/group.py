@@ -91,6 +91,23 @@ class Group(click.Group):
         ]
         return names + click.Command.shell_complete(self, ctx, incomplete)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is meant; one that is not there is answered with the nearest name.
+
+        Raises:
+            click.UsageError: there is no such command.
+        """
+        name = args[0]
+        if name in self.lazy or name.startswith("-"):
+            return super().resolve_command(ctx, args)
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, self.lazy, n=1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise click.UsageError(f"No such command {name!r}{hint}", ctx)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; a reader who has seen enough of its output is no failure."""
         try:

@@ -7,8 +7,10 @@ from tradmem.cli.details import word_of
 from tradmem.cli.layout import Cell, Column, table
 from tradmem.cli.opening import open_memory
 from tradmem.cli.output import width, write, write_json
+from tradmem.cli.show import find
 from tradmem.cli.words import minute
 from tradmem.clock import format_instant
+from tradmem.errors import UsageError
 from tradmem.history import Event
 
 _COLUMNS = (
@@ -21,18 +23,24 @@ _COLUMNS = (
 
 
 @click.command()
-@click.argument("entry_id", metavar="ID")
+@click.argument("words", metavar="ID | TICKER [DATE] | last", nargs=-1)
 @options.as_of
 @options.log
 @options.as_json
-def history(*, entry_id: str, as_of: str | None, log: str, as_json: bool) -> None:
+def history(*, words: tuple[str, ...], as_of: str | None, log: str, as_json: bool) -> None:
     """Print everything that ever happened to an entry.
 
     In order, each with its instant and who did it: what was added to it, which decisions
     saw it, and what replaced it. KNOWN is the instant from which on it counts, where that is
-    another one. ID may be the beginning of one.
+    another one. Entries are named as for `tradmem show`: by the beginning of an id, by a ticker
+    and a date, by a ticker alone, which is its newest, or as last.
     """
-    events = open_memory(log).history(entry_id, as_of)
+    memory = open_memory(log)
+    found = find(memory.entries(), words)
+    if len(found) > 1:
+        ids = ", ".join(entry.id for entry in found)
+        raise UsageError(f"{' '.join(words)} names {len(found)} entries; write one of {ids}")
+    events = memory.history(found[0].id, as_of)
     if as_json:
         write_json(_object(event) for event in events)
         return

@@ -158,7 +158,7 @@ def _select(
 ) -> tuple[list[Entry], bool]:
     """The entries that are wanted, the newest first, and whether there are more."""
     journal = open_journal(log)
-    wanted = choosing.conditions(now().date(), **filters)
+    wanted = choosing.conditions(as_instant(as_of, now()).date(), **filters)
     if limit and not wanted and as_of is None:
         found = [entry.by(now()) for entry in journal.latest(limit + 1)[::-1]]
     else:

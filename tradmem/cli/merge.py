@@ -23,10 +23,19 @@ _DRIVER = "merge.tradmem"
 @click.command()
 @click.argument("files_", nargs=-1, metavar="OURS BASE THEIRS")
 @click.option("--install", is_flag=True, help="Let git join the log so, in this repository.")
+@click.option("--name", metavar="PATH", help="What to call OURS, where git made a copy of it.")
 @options.dry_run
 @options.log
 @options.as_json
-def merge(*, files_: tuple[str, ...], install: bool, dry_run: bool, log: str, as_json: bool) -> int:
+def merge(
+    *,
+    files_: tuple[str, ...],
+    install: bool,
+    name: str | None,
+    dry_run: bool,
+    log: str,
+    as_json: bool,
+) -> int:
     """Join two versions of a log.
 
     OURS and THEIRS both come from BASE; the result is written to OURS. Entries that one side
@@ -62,7 +71,7 @@ def merge(*, files_: tuple[str, ...], install: bool, dry_run: bool, log: str, as
     for conflict in found.conflicts:
         say(conflict)
     taken = counted(len(found.taken), "entry", "entries")
-    say(f"{ours}: {taken} taken, {len(found.completed):,} completed")
+    say(f"{safe(name or str(ours))}: {taken} taken, {len(found.completed):,} completed")
     return FAILED if found.conflicts else DONE
 
 
@@ -96,7 +105,7 @@ def _install(log: Path, *, dry_run: bool) -> None:
     path = root / ".gitattributes"
     known = path.read_text(encoding="utf-8").split("\n") if path.exists() else []
     new = [line for line in lines if line not in known]
-    driver = f'"{sys.executable}" -m tradmem merge %A %O %B'
+    driver = f'"{sys.executable}" -m tradmem merge --name=%P %A %O %B'
     if not dry_run:
         _git(git, root, "config", f"{_DRIVER}.name", "two versions of a tradmem log")
         _git(git, root, "config", f"{_DRIVER}.driver", driver)

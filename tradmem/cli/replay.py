@@ -14,7 +14,7 @@ from tradmem.cli import options
 from tradmem.cli.layout import Cell, Column, paragraphs, table
 from tradmem.cli.opening import open_prices, open_reflector, settings_for
 from tradmem.cli.output import width, write, write_json
-from tradmem.cli.words import bold, dim
+from tradmem.cli.words import bold, counted, dim
 from tradmem.errors import UsageError
 from tradmem.lessons.rates import Mean, Rate
 
@@ -200,8 +200,8 @@ def page(done: "Replay", told: "Statistics", room: int) -> Iterator[str]:
 def _story(done: "Replay", told: "Statistics") -> Iterator[str]:
     again = f", {done.resumed} of them from an earlier run" if done.resumed else ""
     yield (
-        f"{told.attrition.decided} decisions on {len(done.tickers)} tickers from {done.start} to "
-        f"{done.end}{again}; {told.attrition.settled} are settled."
+        f"{counted(told.attrition.decided, 'decision')} on {counted(len(done.tickers), 'ticker')} "
+        f"from {done.start} to {done.end}{again}; {told.attrition.settled} are settled."
     )
     for reason, times in done.left_out.items():
         yield f"{times} dates without a decision: {reason}."

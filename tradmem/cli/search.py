@@ -11,6 +11,7 @@ from tradmem.cli.layout import cell_width, cut
 from tradmem.cli.opening import is_there, now, open_memory
 from tradmem.cli.output import safe, say, width, write, write_json
 from tradmem.cli.words import bold, called, dim, result, styled
+from tradmem.clock import as_instant
 from tradmem.errors import UsageError
 from tradmem.journal.tagline import percent
 from tradmem.lessons.excerpt import Piece, excerpts
@@ -64,7 +65,7 @@ def search(
     in their other forms too (raise, raised); a phrase in quotation marks word by word.
     """
     query = " ".join(words)
-    today = now().date()
+    today = as_instant(how["as_of"], now()).date()
     entries = open_memory(log).search(
         query,
         where=None if where is None else _filter(where),

@@ -57,15 +57,21 @@ def settings(*, as_json: bool) -> None:
         return
     rows = []
     for item in items:
-        is_own = item.key == "benchmark" and not found.is_set(item.key)
-        said = "each market's own" if is_own else shown(item.value)
-        rows.append([Cell(item.key), Cell(item.source, _style(found, item)), Cell(said)])
+        value = Cell(said(found, item))
+        rows.append([Cell(item.key), Cell(item.source, _style(found, item)), value])
     for line in table(_COLUMNS, rows, width()):
         write(line)
     if found.path is None:
         say("there is no tradmem.toml here or above, and no [tool.tradmem] in a pyproject.toml")
     for name in found.strangers:
         say(f"{name} is set, and is no setting of tradmem")
+
+
+def said(found: Configuration, item: Told) -> str:
+    """A setting's value in words; a benchmark that nobody set is each market's own."""
+    if item.key == "benchmark" and not found.is_set(item.key):
+        return "each market's own"
+    return shown(item.value)
 
 
 def _style(found: Configuration, item: Told) -> Style:

@@ -49,8 +49,8 @@ IBM International Business Machines
 INTC Intel
 INTU Intuit
 JNJ Johnson & Johnson
-JPM JPMorgan Chase, JPMorgan, JP Morgan
-KO Coca-Cola
+JPM JPMorgan Chase, JPMorgan, JP Morgan, J.P. Morgan
+KO Coca-Cola, Coca Cola
 LLY Eli Lilly, Lilly
 LMT Lockheed Martin, Lockheed
 LOW Lowe's

@@ -7,7 +7,6 @@ lesson of each of some other tickers; only what was known by the instant in ques
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import lru_cache
 from typing import NamedTuple
 
 from tradmem.journal.ahead import ahead
@@ -92,18 +91,43 @@ def recall(
         holdout: which of those that would be shown are withheld; none by default.
     """
     journal = ahead(journal, ticker, as_of, same=2 * same_ticker, others=cross_ticker)
-    same, left_out = _same(journal, ticker, as_of, same_ticker)
-    others = (
-        journal.memories(as_of, not_ticker=ticker, distinct=True, lessons=True, limit=cross_ticker)
-        if cross_ticker
-        else []
+    shown, said, looked_at = choose(
+        journal, ticker, as_of, same_ticker=same_ticker, cross_ticker=cross_ticker
     )
-    shown = [*same, *(Shown(entry=entry, is_same=False) for entry in others)]
+    left_out = list(_repeats(looked_at, said))
     found = compose(journal, ticker, as_of, shown, left_out, budget=budget, holdout=holdout)
     if not explain:
         return found
     near = _near_misses(journal, found, same_ticker, cross_ticker)
     return replace(found, explained=(*_explained(found), *near))
+
+
+class Chosen(NamedTuple):
+    """What the plain rule chooses.
+
+    Attributes:
+        shown: in the order of the text.
+        said: those of the ticker by what they say, the newest of each first.
+        looked_at: of the ticker, the newest first.
+    """
+
+    shown: list[Shown]
+    said: Mapping[str, Sequence[Entry]]
+    looked_at: Sequence[Entry]
+
+
+def choose(
+    journal: Journal, ticker: str, as_of: datetime, *, same_ticker: int, cross_ticker: int
+) -> Chosen:
+    """What the plain rule would show of a ticker and of others, by an instant."""
+    said, looked_at = _same(journal, ticker, as_of, same_ticker)
+    others = (
+        journal.memories(as_of, not_ticker=ticker, distinct=True, lessons=True, limit=cross_ticker)
+        if cross_ticker
+        else []
+    )
+    same = [_first_of(group) for group in said.values()]
+    return Chosen([*same, *(Shown(entry, is_same=False) for entry in others)], said, looked_at)
 
 
 def compose(
@@ -213,8 +237,8 @@ def why_hidden(entry: Entry) -> str:
 
 def _same(
     journal: Journal, ticker: str, as_of: datetime, wanted: int
-) -> tuple[list[Shown], list[LeftOut]]:
-    """The newest of the ticker; an equal lesson takes no second place but is counted.
+) -> tuple[dict[str, list[Entry]], Sequence[Entry]]:
+    """The newest of the ticker by what they say; an equal lesson takes no second place.
 
     Where they repeat each other it looks so far back, and no further: a ticker that always
     teaches the same leaves places empty.
@@ -230,9 +254,9 @@ def _same(
             elif len(said) < wanted:
                 said[key] = [entry]
         if len(said) >= wanted or len(found) < limit or limit >= most:
-            return [_first_of(group) for group in said.values()], list(_repeats(found, said))
+            return said, found
         limit, seen = min(2 * limit, most), len(found)
-    return [], []
+    return {}, ()
 
 
 def _first_of(group: Sequence[Entry]) -> Shown:
@@ -252,7 +276,16 @@ def _repeats(found: Sequence[Entry], said: Mapping[str, Sequence[Entry]]) -> Ite
 
 def lesson_key(entry: Entry) -> str:
     """What makes two lessons the same one; an entry without a lesson is only itself."""
-    return _cached_hash(entry.reflection, entry.ticker) if entry.reflection else entry.id
+    found = _KEYS.get(id(entry))
+    if found is None or found[0] is not entry:
+        if len(_KEYS) >= _MOST_KEYS:
+            _KEYS.clear()
+        text = entry.reflection
+        key = lesson_hash(text, entry.ticker) if text else entry.id
+        found = _KEYS[id(entry)] = entry, key
+    return found[1]
 
 
-_cached_hash = lru_cache(maxsize=8192)(lesson_hash)
+# While an entry is held here, no other can have its address.
+_KEYS: dict[int, tuple[Entry, str]] = {}
+_MOST_KEYS = 4096

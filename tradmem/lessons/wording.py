@@ -16,6 +16,8 @@ _HEADING = (
 )
 _FENCE = re.compile(r"<(?=\s{0,20}/?\s{0,20}past_decisions)", re.IGNORECASE)
 _CUT = " …"
+# More characters than the lines around the memories have, and than those around each one.
+_AROUND, _BESIDE = 1_200, 320
 _SHORTEST = 80  # characters of a decision below which it says nothing
 
 
@@ -70,6 +72,19 @@ def fit(shown: Sequence[Shown], frame: Frame, budget: int) -> tuple[list[Shown],
     return [], dropped
 
 
+def surely_fits(shown: Sequence[Shown], budget: int) -> bool:
+    """Whether all would be shown whole, whatever the track record says; a quick no is no proof."""
+    room = budget - _AROUND
+    for entry, *_ in shown:
+        room -= _BESIDE
+        for text in (entry.recorded.text, entry.reflection, entry.remark):
+            if text:  # a line stands in, and a mark is written otherwise
+                room -= len(text) + 5 * len(text.splitlines()) + 4 * text.count("<")
+        if room < 0:
+            return False
+    return True
+
+
 def _worth(item: Shown) -> float:
     """The less, the sooner a memory goes where the budget is short."""
     if item.worth is not None:
@@ -83,12 +98,19 @@ def _cut(shown: Sequence[Shown], left: int) -> list[Shown]:
     for item in shown:
         label = len("Decision: \n")
         room = left - label
-        text = _guard(item.decision) if item.decision else ""
+        text = _guarded(item) if item.decision else ""
         if len(text) > room:
             text = text[: room - len(_CUT)].rstrip() + _CUT if room >= _SHORTEST else ""
         left -= len(text) + label if text else 0
         out.append(item if text == item.decision else item._replace(decision=text))
     return out
+
+
+def _guarded(item: Shown) -> str:
+    """The decision of a memory as a text may hold it."""
+    entry = item.entry
+    is_whole = item.decision is entry.recorded.text
+    return _words(entry).decision if is_whole else _guard(item.decision)
 
 
 def written(shown: Sequence[Shown], frame: Frame, *, bare: bool = False) -> str:
@@ -134,6 +156,7 @@ class _Words(NamedTuple):
     below: str
     remark: str = ""
     lesson: str = ""
+    decision: str = ""
 
 
 # An entry is shown again and again; while it is held here, no other can have its address.
@@ -157,7 +180,8 @@ def _make_words(entry: Entry) -> _Words:
     lesson = _guard(entry.reflection)
     remark = f"Note: {_guard(entry.remark)}\n" if entry.remark else ""
     below = f"{remark}Lesson: {lesson or 'no lesson yet.'}"
-    return _Words(entry, known_at, False, head, below, remark, lesson)
+    decision = _guard(entry.decision)
+    return _Words(entry, known_at, False, head, below, remark, lesson, decision)
 
 
 def _head(entry: Entry) -> str:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+_OFTEN = 32  # questions to one pair of legs, after which all of its windows are computed at once
 SIGMA_SESSIONS, SIGMA_LEAST = 60, 40
 BETA_SESSIONS, BETA_LEAST = 250, 120
 
@@ -100,7 +101,7 @@ class _Series:
     It holds no leg, so that the weak reference to the benchmark's can go.
     """
 
-    __slots__ = ("_last", "dates", "judged", "jumps", "ratios")
+    __slots__ = ("_asked", "_betas", "_last", "_sigmas", "dates", "judged", "jumps", "ratios")
 
     def __init__(self, leg: Leg, benchmark: Leg | None) -> None:
         import numpy as np  # noqa: PLC0415 - kept off the import of tradmem
@@ -123,6 +124,9 @@ class _Series:
             jumps = _is_jump(self.ratios[0], leg) | _is_jump(self.ratios[1], benchmark)
         self.jumps: list[int] = jumps.nonzero()[0].tolist()
         self._last: tuple[tuple[date, date, bool], Before] | None = None
+        self._asked = 0
+        self._sigmas: list[float] | None = None
+        self._betas: list[float] | None = None
 
     def before(self, day: date, start: date, *, beta: bool) -> Before:
         """Over the last ratios whose two closes lie from ``start`` to before ``day``."""
@@ -131,6 +135,7 @@ class _Series:
         if last is None or last[0] != key:  # one decision is often asked for several horizons
             # A ratio stands at the place of its earlier close.
             first, end = bisect_left(self.dates, start), bisect_left(self.dates, day) - 1
+            self._asked += 1
             sigma = self._sigma(first, end)
             self._last = last = key, Before(sigma, self._beta(first, end) if beta else None)
         return last[1]
@@ -142,6 +147,10 @@ class _Series:
             return None
         from numpy import add  # noqa: PLC0415 - kept off the import of tradmem
 
+        if self._asked > _OFTEN and count == SIGMA_SESSIONS and end - first >= count:
+            if self._sigmas is None:
+                self._sigmas = _sigmas(self.judged)
+            return self._sigmas[end - count]
         values = self.judged[window]
         off = values - add.reduce(values) / count
         return sqrt(float(add.reduce(off * off)) / (count - 1))
@@ -153,6 +162,11 @@ class _Series:
             return None
         from numpy import add  # noqa: PLC0415 - kept off the import of tradmem
 
+        if self._asked > _OFTEN and count == BETA_SESSIONS and len(self.ratios) > 1:
+            if self._betas is None:
+                self._betas = _betas(self.ratios)
+            found = self._betas[end - count]
+            return found if isfinite(found) else None
         values = self.ratios[:, window]
         off = values - add.reduce(values, axis=1)[:, None] / count
         shared, spread = add.reduce(off * off[1], axis=1).tolist()
@@ -165,6 +179,31 @@ class _Series:
             return slice(low, high), high - low
         kept = sorted(set(range(low, high)).difference(jumps))
         return kept, len(kept)
+
+
+def _sigmas(judged: "Floats") -> list[float]:
+    """That of each whole window, as one by one: the same sums in the same order."""
+    from numpy import add, sqrt  # noqa: PLC0415 - kept off the import of tradmem
+    from numpy.lib.stride_tricks import sliding_window_view  # noqa: PLC0415 - likewise
+
+    windows = sliding_window_view(judged, SIGMA_SESSIONS)
+    off = windows - (add.reduce(windows, axis=1) / SIGMA_SESSIONS)[:, None]
+    found: list[float] = sqrt(add.reduce(off * off, axis=1) / (SIGMA_SESSIONS - 1)).tolist()
+    return found
+
+
+def _betas(ratios: "Floats") -> list[float]:
+    """That of each whole window, as one by one; not finite where the benchmark stands still."""
+    from numpy import add, errstate  # noqa: PLC0415 - kept off the import of tradmem
+    from numpy.lib.stride_tricks import sliding_window_view  # noqa: PLC0415 - likewise
+
+    own, bench = (sliding_window_view(row, BETA_SESSIONS) for row in ratios)
+    own = own - (add.reduce(own, axis=1) / BETA_SESSIONS)[:, None]
+    bench = bench - (add.reduce(bench, axis=1) / BETA_SESSIONS)[:, None]
+    with errstate(divide="ignore", invalid="ignore"):
+        shares = add.reduce(own * bench, axis=1) / add.reduce(bench * bench, axis=1)
+    found: list[float] = shares.tolist()
+    return found
 
 
 def _is_jump(ratios: "Floats", leg: Leg) -> "NDArray[np.bool_]":

@@ -98,7 +98,11 @@ def _trades(frame: "pd.DataFrame", column: str) -> list[_Trade]:
     for day, group in frame.groupby("entry_date", sort=True):
         last = group.drop_duplicates("ticker", keep="last")
         weights = (last[column].astype(float) / len(last)).tolist()
-        found.append(_Trade(day.date(), dict(zip(last["ticker"], weights, strict=True))))
+        found.append(
+            _Trade(
+                date.fromisoformat(str(day)[:10]), dict(zip(last["ticker"], weights, strict=True))
+            )
+        )
     return found
 
 

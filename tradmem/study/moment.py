@@ -44,6 +44,11 @@ class Past:
     def __init__(self, memory: Memory, ticker: str, as_of: datetime) -> None:
         self._memory, self._ticker, self._as_of = memory, ticker, as_of
 
+    @property
+    def as_of(self) -> datetime:
+        """The instant up to which it may be read, aware UTC."""
+        return self._as_of
+
     def recall(self, ticker: str | None = None, as_of: AsOf = None, **options: Any) -> Recall:
         """See :meth:`tradmem.memory.Memory.recall`; the moment's ticker by default."""
         return self._memory.recall(ticker or self._ticker, self._at(as_of), **options)
@@ -85,16 +90,15 @@ class Moment:
         date: the date of the decision.
         as_of: the instant of the recall, aware UTC.
         horizon: sessions after which the decision will be judged.
-        memory: the recalled text, for a prompt; empty when there is nothing.
-        memories: what it shows, in its order, each as it stood then.
+        memories: what the recalled text shows, in its order, each as it stood then.
         prices: the closes that were final; a price source.
         past: the memory as it stood, to read from.
         seed: of whatever the decision draws at random; the same for all variants.
     """
 
     __slots__ = (
-        *("_brief", "_make_brief", "_make_track", "_track", "as_of", "date", "horizon"),
-        *("memories", "memory", "past", "prices", "seed", "ticker"),
+        *("_brief", "_make_brief", "_make_memory", "_make_track", "_memory", "_track"),
+        *("as_of", "date", "horizon", "memories", "past", "prices", "seed", "ticker"),
     )
 
     def __init__(
@@ -104,23 +108,30 @@ class Moment:
         date: Date,
         as_of: datetime,
         horizon: int,
-        memory: str,
         memories: tuple[Entry, ...],
         prices: KnownPrices,
         past: Past,
         seed: int,
+        make_memory: Callable[[], str],
         make_brief: Callable[[], Brief],
         make_track: Callable[[], Track],
     ) -> None:
         self.ticker, self.date, self.as_of, self.horizon = ticker, date, as_of, horizon
-        self.memory, self.memories, self.prices, self.past = memory, memories, prices, past
-        self.seed = seed
-        self._make_brief, self._make_track = make_brief, make_track
+        self.memories, self.prices, self.past, self.seed = memories, prices, past, seed
+        self._make_memory, self._make_brief, self._make_track = make_memory, make_brief, make_track
+        self._memory: str | None = None
         self._brief: Brief | None = None
         self._track: Track | None = None
 
     def __repr__(self) -> str:
         return f"Moment({self.ticker}, {self.date})"
+
+    @property
+    def memory(self) -> str:
+        """The recalled text, for a prompt; empty when there is nothing."""
+        if self._memory is None:
+            self._memory = self._make_memory()
+        return self._memory
 
     @property
     def brief(self) -> Brief:

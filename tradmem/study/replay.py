@@ -158,11 +158,8 @@ def replay(  # noqa: PLR0917 - the first nine are what a replay is
         seed=seed,
     )
     found, settings, remarks = _closes(prices, named, first, last, settings)
-    ends = [bars.dates[-1] for bars in found.values() if isinstance(bars, Bars)]
-    if (final := max(ends, default=first)) < last:
-        if any(calendar_of(name, settings.aliases).last_until(last) > final for name in named):
-            remarks += (f"the closes end on {final}, and so does the replay",)
-        last = final
+    last, said = _until(found, named, last, settings)
+    remarks += said
     world = World(found, settings.aliases)
     bars = {symbol: held for symbol, held in found.items() if isinstance(held, Bars)}
     if anonymise:
@@ -210,6 +207,8 @@ def _span(
     Raises:
         UsageError: nobody, or from later to earlier.
     """
+    if not isinstance(tickers, Iterable):
+        raise UsageError(f"tickers are a list of names, not {type(tickers).__name__}")
     listed = [tickers] if isinstance(tickers, str) else tickers
     names = tuple(dict.fromkeys(check_ticker(ticker) for ticker in listed))
     first, last = parse_date(start), parse_date(end)
@@ -238,6 +237,20 @@ def _closes(
         for name in lacking
     )
     return found, settings, tuple(remarks)
+
+
+def _until(
+    found: Mapping[str, Bars | PriceError], names: tuple[str, ...], last: Date, settings: Settings
+) -> tuple[Date, tuple[str, ...]]:
+    """The date on which a replay ends, no later than its closes; what to say of that."""
+    ends = [bars.dates[-1] for bars in found.values() if isinstance(bars, Bars)]
+    if not any(isinstance(found[name], Bars) for name in names):
+        return last, (f"there are no closes of {', '.join(names)} until {last}",)
+    final = min(max(ends), last)
+    sessions = (calendar_of(name, settings.aliases).last_until(last) for name in names)
+    if any(session > final for session in sessions):
+        return final, (f"the closes end on {final}, and so does the replay",)
+    return final, ()
 
 
 def _journal(memory: Store, settings: Settings) -> Journal:

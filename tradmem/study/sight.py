@@ -8,9 +8,11 @@ from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
 
+from tradmem.journal.base import Journal
 from tradmem.lessons.hits import Track, track_of
-from tradmem.lessons.recall import Recall, compose, record_only
-from tradmem.lessons.wording import Shown
+from tradmem.lessons.parts import Rank
+from tradmem.lessons.recall import Recall, choose, compose, record_only
+from tradmem.lessons.wording import Shown, surely_fits
 from tradmem.memory import Memory
 from tradmem.model import Entry
 from tradmem.study.moment import Sight
@@ -29,6 +31,9 @@ class Eyes:
         self._sight = sight
         self._taught: list[tuple[datetime, str]] = []
         self._is_kept = sight is Sight.SHUFFLED
+        settings = memory.settings
+        # Of a single horizon, the track record is one line, so that its length is bounded.
+        self.is_plain = sight is Sight.FULL and settings.rank == Rank.PLAIN and not settings.holdout
 
     def learn(self, entries: Iterable[Entry]) -> None:
         """Let entries that were settled take part in a shuffle."""
@@ -37,8 +42,24 @@ class Eyes:
                 if entry.known_at:
                     insort(self._taught, (entry.known_at, entry.id))
 
+    def see(self, ticker: str, as_of: datetime, seed: int) -> "Seen":
+        """What a decision on a ticker gets to see at an instant, worded when it is asked for."""
+        settings = self._memory.settings
+        if self.is_plain:
+            journal = self._memory.journal
+            found = choose(
+                journal,
+                ticker,
+                as_of,
+                same_ticker=settings.same_ticker,
+                cross_ticker=settings.cross_ticker,
+            )
+            if surely_fits(found.shown, settings.budget):
+                return Quick(journal, ticker, as_of, found.shown, settings.budget)
+        return self.recall(ticker, as_of, seed)
+
     def recall(self, ticker: str, as_of: datetime, seed: int) -> Recall:
-        """What a decision on a ticker gets to see at an instant."""
+        """The same, worded."""
         if self._sight is Sight.NONE:
             return Recall(text="", memories=(), left_out=(), ticker=ticker, as_of=as_of)
         if self._sight is Sight.TRACK:
@@ -77,6 +98,34 @@ class Eyes:
             seen.left_out,
             budget=self._memory.settings.budget,
         )
+
+
+class Quick:
+    """A recall that shows everything that it chose, and is worded only for who reads it."""
+
+    __slots__ = ("_budget", "_journal", "_shown", "_text", "as_of", "ids", "memories", "ticker")
+
+    def __init__(
+        self, journal: Journal, ticker: str, as_of: datetime, shown: list[Shown], budget: int
+    ) -> None:
+        self.ticker, self.as_of = ticker, as_of
+        self.memories = tuple(item.entry for item in shown)
+        self.ids = tuple(item.entry.recorded.id for item in shown)
+        self._journal, self._shown, self._budget = journal, shown, budget
+        self._text: str | None = None
+
+    @property
+    def text(self) -> str:
+        """For the prompt; empty when there is nothing to recall."""
+        if self._text is None:
+            found = compose(
+                self._journal, self.ticker, self.as_of, self._shown, (), budget=self._budget
+            )
+            self._text = found.text
+        return self._text
+
+
+Seen = Recall | Quick
 
 
 def relabelled(entry: Entry, ticker: str) -> Entry:

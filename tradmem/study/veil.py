@@ -8,13 +8,13 @@ and the weekdays stay as they are. On record everything has its own name again.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from hashlib import sha256
 from typing import Any
 
 from tradmem.briefing import Brief
-from tradmem.clock import AsOf, parse_date, parse_instant
-from tradmem.errors import PriceError
+from tradmem.clock import AsOf, format_instant
+from tradmem.errors import LookAhead, PriceError
 from tradmem.lessons.recall import Recall
 from tradmem.lessons.reflect import Case, Fault, Lesson, Reflector, lesson_hash
 from tradmem.lessons.track import Group, TrackRecord
@@ -23,8 +23,10 @@ from tradmem.model import Entry, Outcome
 from tradmem.policies import Call
 from tradmem.study.mask import Mask
 from tradmem.study.moment import Moment, Past
-from tradmem.study.world import Closes, KnownPrices
+from tradmem.study.world import Closes, KnownPrices, instant_of
 from tradmem.tickers import MARKET
+
+_FIRST = datetime.min.replace(tzinfo=UTC)
 
 
 class Veil:
@@ -52,7 +54,7 @@ class Veil:
             date=moment.date + mask.shift,
             as_of=mask.later(moment.as_of),
             horizon=moment.horizon,
-            memory=mask.hide(moment.memory),
+            make_memory=lambda: mask.hide(moment.memory),
             memories=tuple(map(self.entry, moment.memories)),
             prices=VeiledPrices(moment.prices, self),
             past=VeiledPast(moment.past, self),
@@ -173,9 +175,11 @@ class VeiledPrices(KnownPrices):
     ) -> Closes:
         """See :class:`~tradmem.study.world.KnownPrices`."""
         name, shift = self._veil.mask.real(ticker), self._veil.mask.shift
-        found = self._prices.closes(
-            name, count, start=start and start - shift, end=end and end - shift
-        )
+        real = {"start": start and _back(start, shift), "end": end and _back(end, shift)}
+        try:
+            found = self._prices.closes(name, count, **real)
+        except LookAhead:  # which tells the real name and dates
+            raise self._unknown(ticker, end) from None
         scale = self._veil.scale(name)
         return Closes(
             tuple(day + shift for day in found.dates),
@@ -188,7 +192,11 @@ class VeiledPrices(KnownPrices):
         shift = self._veil.mask.shift
         for ticker, (start, end) in spans.items():
             name = self._veil.mask.real(ticker)
-            bars = self._prices.fetch({name: Span(_back(start, shift), _back(end, shift))})[name]
+            span = Span(_back(start, shift), _back(end, shift))
+            try:
+                bars = self._prices.fetch({name: span})[name]
+            except LookAhead:
+                raise self._unknown(ticker, end) from None
             if isinstance(bars, PriceError):
                 found[ticker] = PriceError(bars.kind, ticker)
                 continue
@@ -204,6 +212,10 @@ class VeiledPrices(KnownPrices):
                 source="",
             )
         return found
+
+    def _unknown(self, ticker: str, end: date | None) -> LookAhead:
+        now = format_instant(self.clock())
+        return LookAhead(f"closes of {ticker} until {end} are not known yet; it is {now}")
 
 
 def _back(day: date, shift: Any) -> date:
@@ -268,11 +280,11 @@ class VeiledPast(Past):
         )
         return replace(found, lines=tuple(lines))
 
-    def _asked(self, as_of: AsOf) -> AsOf:
-        if isinstance(as_of, str):
-            is_day = len(as_of) <= len("2026-01-05")
-            as_of = parse_date(as_of) if is_day else parse_instant(as_of)
-        return as_of and as_of - self._veil.mask.shift
+    def _asked(self, as_of: AsOf) -> datetime:
+        """The instant that is meant, refused by the shown clock: the real one is not told."""
+        mask = self._veil.mask
+        asked = instant_of(as_of, mask.later(self._past.as_of))
+        return asked - mask.shift if asked - _FIRST > mask.shift else _FIRST
 
 
 class VeiledReflector:

@@ -7,7 +7,7 @@ from datetime import date as Date  # noqa: N812 - `date` is the name of an argum
 from datetime import datetime
 from hashlib import blake2b, sha256
 from itertools import groupby
-from typing import Any
+from typing import Any, cast
 
 from tradmem.briefing import Brief, brief
 from tradmem.errors import ModelError, PriceError, UsageError
@@ -23,7 +23,7 @@ from tradmem.study.deciding import Driven, Graph, as_call
 from tradmem.study.due import Queue
 from tradmem.study.moment import Moment, Past, Sight
 from tradmem.study.schedule import DecideAt, Point
-from tradmem.study.sight import Eyes
+from tradmem.study.sight import Eyes, Seen
 from tradmem.study.veil import Veil
 from tradmem.study.world import World
 
@@ -117,6 +117,8 @@ class Walk:
                 )
             if entry.agent == self._how.agent:
                 self._standing.add((entry.date, entry.ticker))
+        if any(entry.recorded.horizon != self._how.horizon for entry in entries):
+            self._eyes.is_plain = False
         for entry in sorted(entries, key=lambda entry: entry.recorded.known_at):
             self._queue.put(entry)
             self._eyes.learn([entry])
@@ -166,7 +168,7 @@ class Walk:
     def _entry(self, point: Point) -> Entry | None:
         """The decision at a point, made and recorded."""
         seed = seed_of(self._how.seed, point)
-        seen = self._eyes.recall(point.ticker, point.decided_at, seed)
+        seen = self._eyes.see(point.ticker, point.decided_at, seed)
         moment, veil = self._moment(point, seen, seed), self._how.veil
         shown = veil.cover(moment) if veil else moment
         if isinstance(self._decide, Graph):
@@ -175,13 +177,13 @@ class Walk:
                 return driven.entry
             call = driven.call
         else:
-            call = as_call(self._decide(shown))
+            call = as_call(cast("Callable[[Moment], object]", self._decide)(shown))
         if call is None:
             return None
         call = _signed(call, shown)
         return self._record(point, seen, veil.lift(call) if veil else call)
 
-    def _record(self, point: Point, seen: Recall, call: Call) -> Entry | None:
+    def _record(self, point: Point, seen: Seen, call: Call) -> Entry | None:
         done = self._memory.record(
             point.ticker,
             point.day,
@@ -190,13 +192,14 @@ class Walk:
             agent=self._how.agent,
             horizon=self._how.horizon,
             decided_at=point.decided_at,
-            recalled=seen,
+            recalled=seen if isinstance(seen, Recall) else seen.ids,
+            recalled_as_of=seen.as_of,
             cited=call.cited,
             extra=call.extra,
         )
         return done.entry if done.status is Stored.RECORDED else None
 
-    def _moment(self, point: Point, seen: Recall, seed: int) -> Moment:
+    def _moment(self, point: Point, seen: Seen, seed: int) -> Moment:
         known, settings = self._world.known, self._memory.settings
         ticker, now = point.ticker, point.instant
 
@@ -210,7 +213,7 @@ class Walk:
             date=point.day,
             as_of=point.decided_at,
             horizon=self._how.horizon,
-            memory=seen.text,
+            make_memory=lambda: seen.text,
             memories=seen.memories,
             prices=known,
             past=Past(self._blank, ticker, point.decided_at),

@@ -161,6 +161,7 @@ def claim(
     query = ask(queries.CLAIMABLE.replace("{which}", which).replace("{limit}", ends))
 
     def take(connection: Conn) -> list[Entry]:
+        writing.file_new(connection, ask, horizons)
         with connection.transaction():
             if ids is not None:  # finished ones stand in no queue
                 connection.execute(ask(queries.QUEUE_UP), (values["ids"],))

@@ -162,7 +162,9 @@ class PostgresJournal:
 
     def entries(self, *, archived: bool = True) -> list[Entry]:
         """See :class:`~tradmem.journal.base.Journal`."""
-        return self._entries(queries.ALL if archived else queries.IN_LOG)
+        if archived:
+            return self._entries(queries.ALL)
+        return self._entries(queries.IN_LOG, is_filed=True)
 
     def in_sequence(self) -> Iterator[Entry]:
         """All entries in the order in which they were stored, as of one instant, few in memory.
@@ -181,19 +183,28 @@ class PostgresJournal:
 
     def latest(self, limit: int) -> list[Entry]:
         """See :class:`~tradmem.journal.base.Journal`."""
-        return self._entries(queries.LATEST, (limit,)) if limit > 0 else []
+        return self._entries(queries.LATEST, (limit,), is_filed=True) if limit > 0 else []
 
     def unfinished(self) -> list[Entry]:
         """See :class:`~tradmem.journal.base.Journal`."""
-        return self._entries(queries.UNFINISHED)
+        return self._entries(queries.UNFINISHED, is_filed=True)
 
     def lacking(self, horizons: Sequence[int]) -> list[Entry]:
         """See :class:`~tradmem.journal.base.Journal`."""
         return self._entries(queries.LACKING, (list(horizons),))
 
-    def _entries(self, query: str, values: Any = None) -> list[Entry]:
-        rows = self._server.run(lambda c: c.execute(self._ask(query), values).fetchall())
-        return [entry_of(row) for row in rows]
+    def _entries(self, query: str, values: Any = None, *, is_filed: bool = False) -> list[Entry]:
+        """The entries that a statement gives; of what follows from them, if ``is_filed``."""
+
+        def read(connection: Conn) -> list[tuple[Any, ...]]:
+            if is_filed:
+                writing.file_if_writable(connection, self._ask, self.horizons)
+            return connection.execute(self._ask(query), values).fetchall()
+
+        return [entry_of(row) for row in self._server.run(read)]
+
+    def _file(self) -> None:
+        self._server.run(lambda c: writing.file_if_writable(c, self._ask, self.horizons))
 
     def memories(
         self,
@@ -245,6 +256,7 @@ class PostgresJournal:
         """See :class:`~tradmem.journal.base.Journal`."""
 
         def changed(connection: Conn) -> tuple[str, list[Any]]:
+            writing.file_if_writable(connection, self._ask, self.horizons)
             # What is still being written now gets a number from here on, and comes next time.
             row = connection.execute("SELECT pg_snapshot_xmin(pg_current_snapshot())::text")
             (now,) = row.fetchone() or ("0",)
@@ -255,15 +267,17 @@ class PostgresJournal:
 
     def holding(self, sought: Sought) -> Iterator[Entry]:
         """See :class:`~tradmem.journal.finding.FullTextJournal`."""
+        self._file()
         return finding.holding(self._server, self._ask, sought)
 
     def holding_some(self, sought: Sought) -> Iterator[Entry]:
         """See :class:`~tradmem.journal.finding.FullTextJournal`."""
+        self._file()
         return finding.holding_some(self._server, self._ask, sought)
 
     def get_all(self, ids: Iterable[str], *, replaced: bool = True) -> dict[str, Entry]:
         """See :class:`~tradmem.journal.base.Journal`."""
-        names = list(dict.fromkeys(ids))
+        names = [name for name in dict.fromkeys(ids) if "\0" not in name]  # no column has one
         found = self._server.run(lambda c: writing.by_id(c, self._ask, names))
         if replaced or not found:
             return found
@@ -342,6 +356,7 @@ class PostgresJournal:
 
     def measure(self, due: datetime) -> dict[str, Any]:
         """How large the log is, and how much of its work queue is due by an instant."""
+        self._file()
         return self._server.run(lambda c: upkeep.measure(c, self._ask, due))
 
     def archive(self, keep: int, at: datetime) -> int:

@@ -14,8 +14,8 @@ _FILE = re.compile(r"([0-9]{4})_([a-z0-9_]+)\.sql\Z")
 PARTITIONS = 16
 _MOST_PARTITIONS = 1024
 _LOCK = 0x7472_6D65  # of migrations, whatever the schema
-_GROWING = ("entries", "additions")
-_DERIVED = ("ids", "states", "memories", "verdicts", "lessons", "claims", "texts")
+_GROWING = ("entries", "additions", "ids", "lessons")
+_DERIVED = ("states", "memories", "verdicts", "claims", "texts")
 _SEQUENCES = ("entry_order", "addition_order")
 
 

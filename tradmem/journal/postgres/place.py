@@ -2,7 +2,7 @@
 
 import re
 from typing import NamedTuple
-from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+from urllib.parse import SplitResult, quote, unquote, urlencode, urlsplit
 
 from tradmem.errors import UsageError
 
@@ -10,6 +10,16 @@ SCHEMA = "tradmem"
 _SCHEMES = ("postgresql", "postgres")
 _NAME = re.compile(r"[a-z_][a-z0-9_]{0,62}\Z")
 _RESERVED = ("pg_", "information_schema", "public")
+_ENCODED = re.compile(r"%(?!00)[0-9A-Fa-f]{2}")
+_PORTS = re.compile(r"(?:\[[^]]*\]|[^:\[\]]*)(?::\d*)?\Z")  # one host, and its port
+_OPEN = frozenset(
+    {  # what a URL may say aloud; anything else could hold a secret
+        *("application_name", "channel_binding", "client_encoding", "connect_timeout", "dbname"),
+        *("gssencmode", "host", "hostaddr", "keepalives", "keepalives_idle", "port", "sslmode"),
+        *("sslnegotiation", "target_session_attrs", "tcp_user_timeout", "user"),
+    }
+)
+_ENCODE = "write a special character of a password percent-encoded, such as %2F for /"
 
 
 class Where(NamedTuple):
@@ -42,16 +52,13 @@ def where(url: str, schema: str | None = None) -> Where:
     Raises:
         UsageError: it is no such URL, or no name of a schema.
     """
-    try:
-        parts = urlsplit(url)
-        asked = parse_qsl(parts.query, keep_blank_values=True)
-        password = parts.password
-    except (ValueError, AttributeError) as error:
-        raise UsageError(f"the log's URL cannot be read: {error}") from error
+    parts = _parts(url)
     if parts.scheme not in _SCHEMES:
         raise UsageError(
             f"{parts.scheme!r} is no kind of log; use a path, or postgresql://host/database"
         )
+    _check(url, parts)
+    asked = _pairs(parts.query)
     named = [value for name, value in asked if name == "schema"]
     found = schema or (named[-1] if named else SCHEMA)
     if not _NAME.match(found) or found.startswith(_RESERVED):
@@ -59,19 +66,59 @@ def where(url: str, schema: str | None = None) -> Where:
             f"{found[:60]!r} is no name of a schema here; use a-z, 0-9 and _, such as {SCHEMA}"
         )
     rest = [(name, value) for name, value in asked if name != "schema"]
-    secret = {"password", "sslpassword"}
-    open_rest = [(name, "***" if name in secret else value) for name, value in rest]
+    shown = [_shown(name, value) for name, value in rest]
     if found != SCHEMA:
-        open_rest.append(("schema", found))
-    netloc = parts.netloc
-    if password is not None:
-        login, _, host = netloc.rpartition("@")
-        netloc = f"{login.partition(':')[0]}:***@{host}"
+        shown.append(("schema", found))
+    login, at, host = parts.netloc.rpartition("@")
+    user, colon, password = login.partition(":")
+    # The server's own reader ends a password at its first @.
+    encoded = quote(password, safe="%!$&'()*+,;=~:")
     return Where(
-        url=_url("postgresql", parts.netloc, parts.path, rest),
+        url=_url("postgresql", f"{user}{colon}{encoded}{at}{host}", parts.path, rest),
         schema=found,
-        shown=_url(parts.scheme, netloc, parts.path, open_rest),
+        shown=_url(parts.scheme, f"{user}{':***' if colon else ''}{at}{host}", parts.path, shown),
     )
+
+
+def _parts(url: str) -> SplitResult:
+    try:
+        return urlsplit(url)
+    except (ValueError, AttributeError):  # whose words may quote a password
+        raise UsageError(f"the log's URL cannot be read; {_ENCODE}") from None
+
+
+def _check(url: str, parts: SplitResult) -> None:
+    """See that everything stands where the server's own reader looks for it.
+
+    Raises:
+        UsageError: a part of a password may stand elsewhere, or the server would quote it.
+    """
+    host = parts.netloc.rpartition("@")[2]
+    wrong = (
+        "://" not in url and "has no ://",
+        not url.isprintable() and "holds a control character",
+        "#" in url and "holds a #",
+        "@" in parts.path and "has an @ behind its host",
+        "=" in parts.path and "has a = before its ?",
+        "%" in _ENCODED.sub("", url) and "has a % without two hexadecimal digits",
+        not all(map(_PORTS.match, host.split(","))) and "has a port that is no number",
+    )
+    for what in filter(None, wrong):
+        raise UsageError(f"the log's URL {what}; {_ENCODE}")
+
+
+def _pairs(query: str) -> list[tuple[str, str]]:
+    """The names and values of a query, a plus as itself, as the server's own reader has it."""
+    split = (pair.partition("=") for pair in query.split("&") if pair)
+    pairs = [(unquote(name), unquote(value)) for name, _, value in split]
+    for name, _ in pairs:
+        if not _NAME.match(name):
+            raise UsageError(f"the log's URL has a ? before what is no name=value; {_ENCODE}")
+    return pairs
+
+
+def _shown(name: str, value: str) -> tuple[str, str]:
+    return name, value if name in _OPEN else "***"
 
 
 def _url(scheme: str, netloc: str, path: str, pairs: list[tuple[str, str]]) -> str:

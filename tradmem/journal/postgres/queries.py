@@ -19,14 +19,11 @@ _THEN = (
 )
 _UNFINISHED = "status IN ('pending', 'settled') AND NOT replaced AND NOT archived"
 
-# One statement records a decision: all of it or, where the id or key is taken, nothing.
+# One statement records a note or a revision, all of it or, where the id is taken, nothing.
 RECORD = """
 WITH fresh AS (
     INSERT INTO {s}.ids (id, ticker)
     SELECT %(id)s::text, %(ticker)s::text
-    WHERE %(anew)s::boolean OR NOT EXISTS (
-        SELECT FROM {s}.entries
-        WHERE ticker = %(ticker)s AND date = %(date)s AND agent = %(agent)s AND NOT is_note)
     ON CONFLICT DO NOTHING
     RETURNING ticker, id
 ), entry AS (
@@ -49,6 +46,30 @@ WITH fresh AS (
 )
 SELECT place FROM entry
 """
+
+# A decision that is the first of its day, ticker and agent; what follows from it is filed later.
+RECORD_FIRST = """
+WITH fresh AS (
+    INSERT INTO {s}.ids (id, ticker, filed)
+    SELECT %(id)s::text, %(ticker)s::text, false
+    WHERE NOT EXISTS (
+        SELECT FROM {s}.entries
+        WHERE ticker = %(ticker)s AND date = %(date)s AND agent = %(agent)s AND NOT is_note)
+    ON CONFLICT DO NOTHING
+    RETURNING ticker, id
+)
+INSERT INTO {s}.entries (ticker, id, date, agent, revision, is_note, rating, text, identity, edited)
+SELECT ticker, id, %(date)s::date, %(agent)s::text, %(revision)s::integer, false,
+    %(rating)s::text, %(text)s::text, %(identity)s::json, %(edited)s::text[]
+FROM fresh
+RETURNING place
+"""
+UNFILED = "SELECT ticker, id FROM {s}.ids WHERE NOT filed LIMIT %s"
+UNFILED_OF = "SELECT ticker, id FROM {s}.ids WHERE NOT filed AND id = ANY(%s)"
+LOCK_UNFILED = """
+SELECT ticker, id FROM {s}.ids WHERE NOT filed AND id = ANY(%s) ORDER BY id FOR UPDATE
+"""
+FILED = "UPDATE {s}.ids SET filed = true WHERE id = ANY(%s)"
 
 LOCK_STATES = """
 SELECT t.ticker, t.id, t.place, t.date, t.replaced

@@ -13,7 +13,6 @@ from tradmem.journal.text import clean
 from tradmem.model import Addition, Decision, Entry, Rating
 
 ARCHIVE = "archive"  # the kind of addition that says where an entry stands
-_NUL = "\x00"
 
 
 class Line(NamedTuple):
@@ -38,16 +37,12 @@ def identity_of(recorded: Decision) -> str:
 def line_of(addition: Addition) -> Line:
     """What is stored of an addition."""
     line = packed(addition_line(addition))
-    return Line(_digest(line, addition.text), _plain(addition.kind), line, addition.text)
+    return Line(_digest(line, addition.text), clean(addition.kind), line, addition.text)
 
 
 def _digest(line: str, text: str) -> bytes:
     """What makes an addition the same one."""
     return hashlib.sha256(f"{line}\n{text}".encode()).digest()[:16]
-
-
-def _plain(word: str) -> str:
-    return word.replace(_NUL, "\ufffd")
 
 
 def as_stored(addition: Addition) -> Addition:

@@ -104,6 +104,7 @@ def fold_anew(
             return 0, after
         names = [name for _, name in keys]
         connection.execute(ask(queries.ID_ANEW_ALL), ([ticker for ticker, _ in keys], names))
+        connection.execute(ask(queries.FILED), (names,))
         connection.execute(ask(queries.LOCK_STATES), (names,))  # nobody adds to them meanwhile
         rows = connection.execute(ask(queries.BY_ID), (names,)).fetchall()
         entries = [entry_of(row) for row in rows]

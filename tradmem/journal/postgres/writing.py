@@ -1,6 +1,7 @@
 """What a transaction writes: an entry, additions, and everything that follows from them."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -16,6 +17,8 @@ from tradmem.journal.postgres.queries import Queries
 from tradmem.journal.postgres.rows import ARCHIVE, as_stored, entry_of, identity_of, line_of
 from tradmem.journal.postgres.words import words_of
 from tradmem.model import Addition, Entry
+
+_AT_ONCE = 500  # entries that are filed in one transaction
 
 
 class Standing(NamedTuple):
@@ -50,26 +53,76 @@ def record(
     Returns:
         Whether it was stored; else its id or its key is taken.
     """
-    derived = derive(entry, horizons)
-    replaced = is_replaced(entry, newest_revisions([*olds, entry]))
-    values = _recorded(entry, derived, replaced=replaced) | {"anew": anew or entry.recorded.is_note}
-    older = [old.id for old in olds if is_replaced(old, newest_revisions([*olds, entry]))]
     try:
-        if not (derived.taught or derived.lessons or older):
-            return connection.execute(ask(queries.RECORD), values).fetchone() is not None
+        if not (anew or entry.recorded.is_note or "lesson" in entry.recorded.extra):
+            values = _stored(entry)
+            return connection.execute(ask(queries.RECORD_FIRST), values).fetchone() is not None
         with connection.transaction():
-            if connection.execute(ask(queries.RECORD), values).fetchone() is None:
-                return False
-            if older:
-                connection.execute(ask(queries.REPLACE), (entry.ticker, older))
-                _forget(connection, ask, entry.ticker, older)
-            _derive(connection, ask, [(entry, derived)])
+            return _record_anew(connection, ask, entry, horizons, olds)
     except errors.UniqueViolation:  # another transaction was faster
         return False
+
+
+def _record_anew(
+    connection: Conn, ask: Queries, entry: Entry, horizons: Sequence[int], olds: Sequence[Entry]
+) -> bool:
+    """Store a note, or a decision beside others of its key, with all that follows from it."""
+    derived = derive(entry, horizons)
+    newest = newest_revisions([*olds, entry])
+    older = [old.id for old in olds if is_replaced(old, newest)]
+    file_new(connection, ask, horizons, older)
+    values = _recorded(entry, derived, replaced=is_replaced(entry, newest))
+    if connection.execute(ask(queries.RECORD), values).fetchone() is None:
+        return False
+    if older:
+        connection.execute(ask(queries.REPLACE), (entry.ticker, older))
+        _forget(connection, ask, entry.ticker, older)
+    _derive(connection, ask, [(entry, derived)])
     return True
 
 
-def _recorded(entry: Entry, derived: Derived, *, replaced: bool) -> dict[str, Any]:
+def file_new(
+    connection: Conn, ask: Queries, horizons: Sequence[int], names: Sequence[str] | None = None
+) -> None:
+    """See to it that the tables that follow have what was recorded: all of it, or some ids."""
+    while True:
+        if names is None:
+            found = connection.execute(ask(queries.UNFILED), (_AT_ONCE,)).fetchall()
+        elif names:
+            found = connection.execute(ask(queries.UNFILED_OF), (list(names),)).fetchall()
+        else:
+            found = []
+        if not found:
+            return
+        with connection.transaction():
+            _file(connection, ask, horizons, [name for _, name in found])
+
+
+def file_if_writable(connection: Conn, ask: Queries, horizons: Sequence[int]) -> None:
+    """File what was recorded; a read-only server is read as far as its primary has filed it."""
+    with suppress(errors.ReadOnlySqlTransaction):
+        file_new(connection, ask, horizons)
+
+
+def _file(connection: Conn, ask: Queries, horizons: Sequence[int], wanted: list[str]) -> None:
+    # Whoever files the same at the same time is waited for, and has done it then.
+    keys = connection.execute(ask(queries.LOCK_UNFILED), (wanted,)).fetchall()
+    names = [name for _, name in keys]
+    if names:
+        rows = connection.execute(ask(queries.BY_ID), (names,)).fetchall()
+        entries = [entry_of(row) for row in rows]
+        fold_anew(
+            connection,
+            ask,
+            entries,
+            {row[1]: row[2] for row in rows},
+            dict.fromkeys(names, False),  # a later revision would have filed it
+            horizons=horizons,
+        )
+        connection.execute(ask(queries.FILED), (names,))
+
+
+def _stored(entry: Entry) -> dict[str, Any]:
     recorded = entry.recorded
     return {
         "id": recorded.id,
@@ -82,6 +135,11 @@ def _recorded(entry: Entry, derived: Derived, *, replaced: bool) -> dict[str, An
         "text": recorded.text,
         "identity": identity_of(recorded),
         "edited": list(entry.edited),
+    }
+
+
+def _recorded(entry: Entry, derived: Derived, *, replaced: bool) -> dict[str, Any]:
+    return _stored(entry) | {
         "status": derived.status.value,
         "replaced": replaced,
         "words": words_of(entry),
@@ -110,6 +168,7 @@ def add(
         UnknownEntry: no entry has such an id; nothing was added.
     """
     names = list(dict.fromkeys(name for name, _ in additions))
+    file_new(connection, ask, horizons, names)
     with connection.transaction():
         found = connection.execute(ask(queries.LOCK_STATES), (names,)).fetchall()
         standing = {row[1]: Standing(*row) for row in found}
@@ -202,6 +261,7 @@ def _update(
         if closed:
             connection.execute(ask(queries.FORGET_CLAIMS), (ticker, closed))
     _derive(connection, ask, current)
+    _say(connection, ask, [pair for pair in pairs if standing[pair[0].id].replaced])
     open_ones = [
         (entry.ticker, entry.id, derived.due)
         for entry, derived in current
@@ -234,11 +294,22 @@ def _derive(connection: Conn, ask: Queries, pairs: Sequence[tuple[Entry, Derived
         for entry, derived in pairs
         for known_at, change, sample in derived.judgements
     ]
-    said = sorted((digest, entry.id) for entry, derived in pairs for digest in derived.lessons)
     with connection.cursor() as cursor:
-        for query, rows in ((queries.TEACH, taught), (queries.JUDGE, judged), (queries.SAY, said)):
+        for query, rows in ((queries.TEACH, taught), (queries.JUDGE, judged)):
             if rows:
                 cursor.executemany(ask(query), rows)
+    _say(connection, ask, pairs)
+
+
+def _say(connection: Conn, ask: Queries, pairs: Sequence[tuple[Entry, Derived]]) -> None:
+    """Store who said a lesson first, also where a later revision stands for him."""
+    first: dict[str, str] = {}
+    for entry, derived in pairs:
+        for digest in derived.lessons:
+            first.setdefault(digest, entry.id)
+    if first:
+        with connection.cursor() as cursor:
+            cursor.executemany(ask(queries.SAY), sorted(first.items()))
 
 
 def sample_columns(sample: Any) -> tuple[Any, ...]:
@@ -302,3 +373,4 @@ def fold_anew(
         cursor.executemany(ask(queries.WORDS_ANEW), texts)
         cursor.executemany(ask(queries.DUE_ANEW), dues)
     _derive(connection, ask, [pair for pair in pairs if not replaced[pair[0].id]])
+    _say(connection, ask, [pair for pair in pairs if replaced[pair[0].id]])

@@ -38,8 +38,12 @@ CREATE TABLE additions (
 -- Which ticker an id belongs to, so that one id stands once over all partitions.
 CREATE TABLE ids (
     id text COLLATE "C" PRIMARY KEY CHECK (id ~ '^[0-9a-f]{12}$'),
-    ticker text COLLATE "C" NOT NULL
+    ticker text COLLATE "C" NOT NULL,
+    -- Whether the tables below have the entry yet: a new decision teaches nothing, and waits
+    -- until somebody asks for what is pending, due or changed.
+    filed boolean NOT NULL DEFAULT true
 ) PARTITION BY HASH (id);
+CREATE INDEX ids_unfiled ON ids (ticker, id) WHERE NOT filed;
 
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
