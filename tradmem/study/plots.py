@@ -87,7 +87,7 @@ def alpha_by_rating(
             half = 100 * (item.mean.value - item.mean.low)
             ax.errorbar(place, 100 * item.mean.value, half, color=INK, capsize=7, lw=2, zorder=3)
             ax.plot(
-                place, 100 * item.mean.value, look.mark, color=look.edge, mec=INK, ms=12, zorder=4
+                place, 100 * item.mean.value, look.mark, color=look.edge, mec=INK, ms=8, zorder=4
             )
     ax.axhline(0, color=SOFT, lw=1, zorder=0)
     ax.set_xticks(range(len(found)), [_rating_label(item) for item in found])
@@ -114,7 +114,7 @@ def _limit(found: Sequence[series.RatingAlpha]) -> tuple[float, float]:
 
 def _rating_label(item: series.RatingAlpha) -> str:
     worth = (
-        f"worth {item.n_eff:.0f}"
+        f"worth {item.n_eff:,.0f}"
         if item.n_eff is not None
         else f"no mean: under\n{LEAST_BLOCKS} blocks of time"
     )
