@@ -59,9 +59,7 @@ def test_columns_sort_and_what_has_no_figure_comes_last(visit, plain_page):
         best = max(alphas) if order == "descending" else min(alphas)
         assert seen.rows()[0][5] == f"{100 * best:+.1f}%"
     seen.page.eval_on_selector("#list", "list => list.scrollTo(0, list.scrollHeight)")
-    seen.page.wait_for_function(
-        "document.querySelector('#rows tbody').textContent.includes('pending')"
-    )
+    seen.wait("document.querySelector('#rows tbody').textContent.includes('pending')")
     assert seen.rows()[-1][5] == ""
 
 
