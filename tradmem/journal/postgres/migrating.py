@@ -129,6 +129,7 @@ def grant(connection: "Connection[Any]", schema: str, role: str) -> None:
             ("GRANT SELECT ON {tables} TO {role}", ("migrations",)),
             ("REVOKE ALL ON {tables} FROM {role}", _GROWING),
             ("GRANT SELECT, INSERT ON {tables} TO {role}", _GROWING),
+            ("GRANT UPDATE (filed) ON {tables} TO {role}", ("ids",)),
             ("GRANT SELECT, INSERT, UPDATE, DELETE ON {tables} TO {role}", _DERIVED),
             ("GRANT USAGE ON SEQUENCE {tables} TO {role}", _SEQUENCES),
         ):
