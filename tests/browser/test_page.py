@@ -36,9 +36,7 @@ def test_search_and_filters_show_what_was_asked_for(visit, plain_page):
     seen.page.select_option("#result", "wrong")
     assert all(row[3] == "wrong" for row in seen.rows())
     seen.page.click("button[type=reset]")
-    seen.page.wait_for_function(
-        f"document.getElementById('count').textContent === '{len(entries)} decisions'"
-    )
+    seen.wait(f"document.getElementById('count').textContent === '{len(entries)} decisions'")
     seen.page.fill("#query", '"THESIS 7 on" ccc')
     assert [row[1] for row in seen.rows()] == ["CCC"]
     seen.page.fill("#query", "no such words")
