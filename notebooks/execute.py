@@ -1,78 +1,115 @@
-"""Run the notebooks from top to bottom and keep their outputs, or check the ones that are kept.
+"""Run the notebooks from a clean folder, and keep what they print beside their code.
 
-``execute.py`` writes the outputs back; ``execute.py --check`` writes nothing and fails where a
-text that comes out is not the one that is kept. Pictures are not compared: fonts differ.
+    python notebooks/execute.py            run all, and write what they printed into them
+    python notebooks/execute.py --check    run all, and say where they print something else
+    python notebooks/execute.py 02         only those whose name begins so
+
+Pictures are not compared: another machine's fonts draw them otherwise.
 """
 
 import os
+import shutil
 import sys
+import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from nbclient import NotebookClient
-from nbformat import NotebookNode
+from nbclient.exceptions import CellExecutionError
 
 HERE = Path(__file__).parent
-LIMIT = 120  # seconds that a notebook may take
+TIMEOUT = 600  # seconds for one cell
 
 
-def run(path: Path) -> NotebookNode:
-    """The notebook with fresh outputs, and nothing in it that differs from run to run."""
-    notebook = nbformat.read(path, as_version=4)
-    client = NotebookClient(
-        notebook,
-        timeout=LIMIT,
-        kernel_name="python3",
-        record_timing=False,
-        resources={"metadata": {"path": str(HERE)}},
-    )
-    client.execute()
-    notebook.metadata = {
+def run(path: Path) -> Any:
+    """The notebook with what its cells print now; nothing that they write stays."""
+    book = nbformat.read(path, as_version=4)
+    with tempfile.TemporaryDirectory() as name:
+        shutil.copytree(HERE / "data", Path(name) / "data")
+        (Path(name) / ".git").mkdir()  # no settings file above counts
+        client = NotebookClient(
+            book,
+            timeout=TIMEOUT,
+            kernel_name="python3",
+            record_timing=False,
+            extra_arguments=["--log-level=ERROR"],
+            resources={"metadata": {"path": name}},
+        )
+        client.execute(env=environment())
+    return cleaned(book)
+
+
+def environment() -> dict[str, str]:
+    """What the kernel sees: none of a user's settings, and this environment's commands."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("TRADMEM_", "OPENAI_")) and name != "MPLBACKEND"
+    }
+    commands = f"{Path(sys.executable).parent}{os.pathsep}{kept.get('PATH', '')}"
+    paths = os.pathsep.join(filter(None, (str(HERE.parent), kept.get("PYTHONPATH", ""))))
+    return kept | {"PATH": commands, "PYTHONPATH": paths, "NO_COLOR": "1", "COLUMNS": "100"}
+
+
+def cleaned(book: Any) -> Any:
+    """Without what differs from one run, or one machine, to the next."""
+    book.metadata = {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
     }
-    for cell in notebook.cells:
+    for cell in book.cells:
         cell.metadata = {}
-    return notebook
+        joined: list[Any] = []
+        for output in cell.get("outputs", ()):
+            output.get("metadata", {}).clear()
+            before = joined[-1] if joined else {}
+            if output.output_type == "stream" and before.get("name") == output.name:
+                before["text"] += output.text
+            else:
+                joined.append(output)
+        if cell.cell_type == "code":
+            cell.outputs = joined
+    return book
 
 
-def texts(notebook: NotebookNode) -> list[tuple[str, str]]:
-    """What each cell says, with its source, without pictures and pages."""
-    return [
-        (
-            cell.source,
-            "".join(
-                part.get("text") or part.get("data", {}).get("text/plain", "")
-                for part in cell.get("outputs", ())
-                if "image/png" not in part.get("data", {})
-            ),
-        )
-        for cell in notebook.cells
-        if cell.cell_type == "code"
-    ]
+def texts(book: Any) -> list[str]:
+    """What each cell prints, pictures apart."""
+    return ["\n".join(map(_text, cell.get("outputs", ()))) for cell in book.cells]
 
 
-def main() -> int:
-    """Run all; the exit status is 1 where a kept text is another."""
-    is_check = "--check" in sys.argv[1:]
-    beside = str(Path(sys.executable).parent)  # where the command `tradmem` is
-    os.environ["PATH"] = os.pathsep.join((beside, os.environ["PATH"]))
-    status = 0
+def _text(output: Any) -> str:
+    data = output.get("data", {})
+    plain = "" if "image/png" in data else data.get("text/plain", "")
+    return str(output.get("text", "")) + str(data.get("text/markdown") or plain)
+
+
+def main(arguments: list[str]) -> int:
+    """Run what was asked for; 1 if something prints otherwise than it is kept."""
+    is_check = "--check" in arguments
+    wanted = tuple(word for word in arguments if not word.startswith("-")) or ("",)
+    differing = 0
     for path in sorted(HERE.glob("*.ipynb")):
-        started = time.perf_counter()
-        fresh = run(path)
-        sys.stdout.write(f"{path.name}  {time.perf_counter() - started:.0f} s\n")
-        if not is_check:
-            nbformat.write(fresh, path)
+        if not path.name.startswith(wanted):
             continue
-        kept = texts(nbformat.read(path, as_version=4))
-        for (source, new), (_, old) in zip(texts(fresh), kept, strict=True):
-            if new != old:
-                status = 1
-                sys.stdout.write(f"{source}\n  kept:\n{old}\n  now:\n{new}\n")
-    return status
+        start = time.perf_counter()
+        try:
+            book = run(path)
+        except CellExecutionError as error:
+            print(f"{path.name}: a cell failed\n{error}")
+            return 1
+        print(f"{path.name}: {time.perf_counter() - start:.0f} s", flush=True)
+        if not is_check:
+            nbformat.write(book, path)
+            continue
+        kept = texts(cleaned(nbformat.read(path, as_version=4)))
+        for number, (before, now) in enumerate(zip(kept, texts(book), strict=True)):
+            if before != now:
+                differing += 1
+                print(f"{path.name}, cell {number}: kept\n{before}\nbut now\n{now}")
+    return min(differing, 1)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -36,9 +36,7 @@ def test_search_and_filters_show_what_was_asked_for(visit, plain_page):
     seen.page.select_option("#result", "wrong")
     assert all(row[3] == "wrong" for row in seen.rows())
     seen.page.click("button[type=reset]")
-    seen.page.wait_for_function(
-        f"document.getElementById('count').textContent === '{len(entries)} decisions'"
-    )
+    seen.wait(f"document.getElementById('count').textContent === '{len(entries)} decisions'")
     seen.page.fill("#query", '"THESIS 7 on" ccc')
     assert [row[1] for row in seen.rows()] == ["CCC"]
     seen.page.fill("#query", "no such words")
@@ -59,9 +57,7 @@ def test_columns_sort_and_what_has_no_figure_comes_last(visit, plain_page):
         best = max(alphas) if order == "descending" else min(alphas)
         assert seen.rows()[0][5] == f"{100 * best:+.1f}%"
     seen.page.eval_on_selector("#list", "list => list.scrollTo(0, list.scrollHeight)")
-    seen.page.wait_for_function(
-        "document.querySelector('#rows tbody').textContent.includes('pending')"
-    )
+    seen.wait("document.querySelector('#rows tbody').textContent.includes('pending')")
     assert seen.rows()[-1][5] == ""
 
 

@@ -1,5 +1,6 @@
 """Each plot draws what it says, is titled in words, and can be read without colours."""
 
+import statistics
 import sys
 
 import matplotlib as mpl
@@ -10,9 +11,10 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 
 from tests.report.world import plain
+from tests.study.worlds import SETTINGS, by_chance, names, prices
 from tradmem import LessonUtility, Memory, RamJournal, UsageError
 from tradmem.lessons.utility import Finding, TagUtility
-from tradmem.study import plots, series
+from tradmem.study import plots, replay, series
 from tradmem.study.closes import closes
 
 
@@ -88,6 +90,21 @@ def _ratings():
     from tradmem import Rating
 
     return list(Rating)
+
+
+def test_of_a_replay_the_path_ends_at_the_alphas_that_were_judged():
+    """They are computed from closes for the plot, and by the outcomes for the log."""
+    done = replay(
+        by_chance, names()[:3], prices(), "2018-01-02", "2019-06-28", settings=SETTINGS, every=5
+    )
+    ax = plots.alpha_by_session(done, sessions=5)
+    drawn = dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
+    assert drawn
+    for label, line in drawn.items():
+        rating = label.split(" (")[0]
+        alphas = [e.outcome.alpha for e in done.entries() if e.outcome and e.rating == rating]
+        ends = line.get_ydata()[[0, -1]]
+        assert list(ends) == pytest.approx([0, 100 * statistics.fmean(alphas)], abs=1e-9)
 
 
 def test_the_scores_are_drawn_beside_what_needs_no_skill(memory):

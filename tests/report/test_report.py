@@ -3,9 +3,11 @@
 import base64
 import hashlib
 import json
+import os
 import re
 import statistics
 import sys
+import threading
 from datetime import UTC, date, datetime
 
 import pytest
@@ -222,6 +224,70 @@ def test_a_page_that_cannot_be_written_leaves_the_old_one(told, tmp_path):
     with pytest.raises(TradmemError, match="cannot write"):
         write_report(told[0], tmp_path / "folder")
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+
+
+def test_a_link_stays_and_so_do_the_rights_of_a_file(told, tmp_path):
+    old, link = tmp_path / "old.html", tmp_path / "link.html"
+    old.write_text("old")
+    old.chmod(0o600)
+    link.symlink_to(old)
+    write_report(told[0], link)
+    assert link.is_symlink()
+    assert old.stat().st_mode & 0o777 == 0o600
+    assert old.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link.html", "old.html"]
+
+
+def test_a_pipe_takes_the_page_and_stays_a_pipe(told, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    taken = []
+    reader = threading.Thread(target=lambda: taken.append(pipe.read_bytes()))
+    reader.start()
+    write_report(told[0], pipe)
+    reader.join(10)
+    assert taken[0].startswith(b"<!DOCTYPE html>")
+    assert pipe.is_fifo()
+
+
+@pytest.mark.leaky  # it names memories that there are none of
+def test_a_log_full_of_odd_values_makes_a_page_all_the_same(tmp_path):
+    log = tmp_path / "memory.md"
+    log.write_text(ODD, encoding="utf-8")
+    memory = Memory.open(log, prices=FramePrices({"BBB": {"2025-01-02": 4.0}}))
+    page = Page(report_page(memory, prices=memory.prices))
+    assert {entry["ticker"] for entry in page.data["entries"]} == {"AAA", "BBB"}
+    assert len(page.scripts) == 3
+
+
+ODD = """[2025-03-03 | AAA | Buy | +6.0% | n/a | 5d | resolved:2025-03-12]
+<!-- tradmem: {"v":1,"id":"0c5d320bfc44","flags":"late","recalled":"</script>","extra":NaN} -->
+<!-- tradmem: {"add":"outcome","raw":NaN,"alpha":Infinity,"sessions":"x","benchmark":"<b>"} -->
+<!-- tradmem: {"add":"reflection","model":["x"],"tags":"<img src=x onerror=1>","links":7} -->
+
+DECISION:
+**Rating**: Buy </script><script>alert(1)</script>
+
+REFLECTION:
+Short.
+
+<!-- ENTRY_END -->
+
+[0001-01-01 | BBB | Hold | pending]
+
+DECISION:
+x
+
+<!-- ENTRY_END -->
+
+[9999-12-31 | BBB | Hold | +1.0% | +1.0% | 5d | resolved:9999-12-31]
+
+DECISION:
+x
+
+<!-- ENTRY_END -->
+
+"""
 
 
 def test_the_same_log_makes_the_same_page(told):

@@ -1,7 +1,7 @@
 """The closes that decisions are drawn on: final ones only, and those that there are."""
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from tradmem.clock import AsOf, as_instant
@@ -66,7 +66,7 @@ def closes_of(
         first = min(entry.date, dates_of(outcome, entry.date)[0]) if outcome else entry.date
         for symbol in filter(None, (entry.ticker, outcome.benchmark if outcome else None)):
             last = calendar_of(symbol, aliases).last_final(as_of)
-            start = first - _BEFORE
+            start = first - _BEFORE if first - date.min > _BEFORE else date.min
             if start <= last:
                 spans[symbol] = Span(min(start, spans.get(symbol, Span(start, last)).start), last)
     found = fetch(source, spans)

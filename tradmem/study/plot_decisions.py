@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
 
 from tradmem.clock import AsOf, as_instant
@@ -52,7 +52,7 @@ def decisions_on_price(
     if own:
         first, last = found[0].date, max(found[-1].date, own.dates[-1])
         room = (last - first) / 50 + timedelta(days=2)
-        place = bisect_left(own.dates, first - room)
+        place = bisect_left(own.dates, first - min(room, first - date.min))
         drawn: list[Any] = list(own.dates[place:])
         ax.plot(drawn, own.closes[place:], color=SOFT, lw=1, zorder=1)
     for verdict, look in VERDICTS.items():

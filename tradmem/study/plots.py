@@ -46,6 +46,9 @@ __all__ = [
     "pending_by_age",
 ]
 
+_MANY = 300  # dots of one rating, above which they are small and pale
+_ROOM = 8  # times the farthest end of an interval that a plot reaches at most
+
 
 def alpha_by_rating(
     source: "Source",
@@ -74,9 +77,9 @@ def alpha_by_rating(
         ax.scatter(
             [place + offset for offset in _spread(item.values)],
             [100 * value for value in item.values],
-            s=12,
+            s=12 if len(item.values) < _MANY else 5,
             color=look.edge,
-            alpha=0.4,
+            alpha=0.4 if len(item.values) < _MANY else 0.2,
             linewidths=0,
             zorder=1,
         )
@@ -84,25 +87,34 @@ def alpha_by_rating(
             half = 100 * (item.mean.value - item.mean.low)
             ax.errorbar(place, 100 * item.mean.value, half, color=INK, capsize=7, lw=2, zorder=3)
             ax.plot(
-                place, 100 * item.mean.value, look.mark, color=look.edge, mec=INK, ms=12, zorder=4
+                place, 100 * item.mean.value, look.mark, color=look.edge, mec=INK, ms=8, zorder=4
             )
     ax.axhline(0, color=SOFT, lw=1, zorder=0)
     ax.set_xticks(range(len(found)), [_rating_label(item) for item in found])
     ax.set_xlim(-0.6, len(found) - 0.4)
-    values = sorted(abs(100 * value) for item in found for value in item.values)
-    limit = 1.25 * values[int(0.98 * (len(values) - 1))] or 1.0  # a few far ones are cut off
-    ax.set_ylim(-limit, limit)
+    limit, outside = _limit(found)
+    ax.set_ylim(-100 * limit, 100 * limit)
     ax.set_ylabel("alpha, %")
     return titled(
         ax,
         f"Alpha after each rating, {counted(horizon, 'session')} held",
-        f"Dots: decisions. Marks: means with 95% intervals, {against(outcomes)}.",
+        f"Dots: decisions, {outside:.0%} of them outside. Marks: means with 95% intervals, "
+        f"{against(outcomes)}.",
     )
+
+
+def _limit(found: Sequence[series.RatingAlpha]) -> tuple[float, float]:
+    """How far from zero the plot reaches, so that intervals can be seen; the share beyond it."""
+    values = sorted(abs(value) for item in found for value in item.values)
+    limit = 1.25 * values[int(0.98 * (len(values) - 1))]
+    ends = [abs(end) for item in found for end in (item.mean.low, item.mean.high) if end]
+    limit = min(limit, _ROOM * max(ends, default=limit)) or 0.01
+    return limit, sum(value > limit for value in values) / len(values)
 
 
 def _rating_label(item: series.RatingAlpha) -> str:
     worth = (
-        f"worth {item.n_eff:.0f}"
+        f"worth {item.n_eff:,.0f}"
         if item.n_eff is not None
         else f"no mean: under\n{LEAST_BLOCKS} blocks of time"
     )

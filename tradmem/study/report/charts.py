@@ -23,6 +23,7 @@ Chart = dict[str, Any]
 _ROWS = 20_000  # of closes, above which a chart takes every second one, or third …
 _HEIGHT = 240
 _TAGS = 15
+_DAY = 86_400_000  # milliseconds
 _OPEN = "open or unrated"
 # Colours that can be told apart on light and on dark paper.
 _SHADES = {
@@ -386,7 +387,7 @@ def _dates() -> Any:
     return (
         alt.X("date:T", title=None)
         .scale(type="utc", padding=12)
-        .axis(labelOverlap=True, tickCount=8)
+        .axis(labelOverlap=True, tickCount=8, tickMinStep=_DAY)
     )
 
 

@@ -10,6 +10,7 @@ from functools import cache
 from html import escape
 from importlib.resources import files
 from pathlib import Path
+from shutil import copymode
 from string import Template
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -50,16 +51,32 @@ def write_report(
     """
     path = Path(out)
     page = report_page(memory, as_of, **options).encode("utf-8", "replace")
-    beside = path.with_name(f".{path.name}.{uuid4().hex}")
+    try:
+        _write(path, page)
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise TradmemError(f"cannot write {path}: {why}; name another file") from error
+    return path
+
+
+def _write(path: Path, page: bytes) -> None:
+    """Put a page in the place of a file as a whole; a device or a pipe takes it as it comes.
+
+    Raises:
+        OSError: it cannot be written; what stood there still does.
+    """
+    if path.exists() and not path.is_file() and not path.is_dir():
+        path.write_bytes(page)
+        return
+    file = path.resolve()  # behind a link, which stays
+    beside = file.with_name(f".{file.name}.{uuid4().hex}")
     try:
         beside.write_bytes(page)
-        beside.replace(path)
-    except OSError as error:
+        if file.exists():
+            copymode(file, beside)
+        beside.replace(file)
+    finally:
         beside.unlink(missing_ok=True)
-        raise TradmemError(
-            f"cannot write {path}: {(error.strerror or str(error)).lower()}; name another file"
-        ) from error
-    return path
 
 
 def report_page(

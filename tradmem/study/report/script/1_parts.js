@@ -1,5 +1,9 @@
 // Elements and figures. Text goes into the page as text nodes only, never as markup.
 
+// Characters that turn the direction of others, so that a name reads as another one: told, not obeyed.
+const TURNING = /[\u202a-\u202e\u2066-\u2069]/g;
+const plain = (text) => text.replace(TURNING, (found) => `\\u${found.charCodeAt(0).toString(16)}`);
+
 function make(name, attributes, ...children) {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(attributes || {})) {
@@ -7,7 +11,8 @@ function make(name, attributes, ...children) {
     if (key === "class") element.className = value;
     else element.setAttribute(key, value === true ? "" : String(value));
   }
-  element.append(...children.filter((child) => child !== null && child !== undefined));
+  const there = children.filter((child) => child !== null && child !== undefined);
+  element.append(...there.map((child) => (typeof child === "string" ? plain(child) : child)));
   return element;
 }
 
@@ -24,7 +29,7 @@ function price(value) {
 }
 
 const instant = (text) => (text ? text.replace("T", " ").replace(/(\.\d+)?Z$/, " UTC") : "");
-const counted = (number, noun) => `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
+const counted = (number, noun, nouns = `${noun}s`) => `${number.toLocaleString("en")} ${number === 1 ? noun : nouns}`;
 const oneLine = (text, most = 300) => text.slice(0, most).replace(/\s+/g, " ").trim();
 const market = (ticker) => (ticker === "*" ? "market" : ticker);
 

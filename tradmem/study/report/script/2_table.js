@@ -30,6 +30,7 @@ class Table {
     this.grid = find("rows");
     this.body = this.grid.tBodies[0];
     this.manyAgents = new Set(entries.map((e) => e.agent || "")).size > 1;
+    this.hasNotes = entries.some((e) => e.status === "note");
     this.list.addEventListener("scroll", () => this.draw(), { passive: true });
     this.grid.addEventListener("keydown", (event) => this.key(event));
     this.body.addEventListener("click", (event) => this.click(event));
@@ -107,9 +108,9 @@ class Table {
     });
     this.active = 0;
     this.list.scrollTop = 0;
-    const all = this.all.length;
-    const told = this.shown.length === all ? counted(all, "decision") : `${this.shown.length.toLocaleString("en")} of ${counted(all, "decision")}`;
-    find("count").textContent = this.shown.length ? told : `None of ${counted(all, "decision")} is what was asked for.`;
+    const all = this.hasNotes ? counted(this.all.length, "entry", "entries") : counted(this.all.length, "decision");
+    const told = this.shown.length === this.all.length ? all : `${this.shown.length.toLocaleString("en")} of ${all}`;
+    find("count").textContent = this.shown.length ? told : `None of ${all} is what was asked for.`;
     this.draw(true);
   }
 
