@@ -1,7 +1,12 @@
 """Files that stand beside a log and belong to it alone."""
 
+import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+from tradmem.errors import LogError
 
 
 def beside(log: str | os.PathLike[str], suffix: str) -> Path:
@@ -17,3 +22,29 @@ def beside(log: str | os.PathLike[str], suffix: str) -> Path:
     path = Path(log)
     real = Path(os.path.realpath(path)) if path.is_symlink() else path
     return real.with_name(real.name + suffix)
+
+
+def json_lines(path: Path, what: str) -> Iterator[dict[str, Any]]:
+    """The objects of a file of JSON lines, none if it is not there; other lines are passed over.
+
+    Args:
+        path: the file.
+        what: what it holds, in words.
+
+    Raises:
+        LogError: it cannot be read.
+    """
+    try:
+        lines = path.read_bytes().splitlines()
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise LogError(f"cannot read {what} in {path}: {reason}") from error
+    for line in lines:
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(record, dict):
+            yield record

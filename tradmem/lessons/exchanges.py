@@ -15,8 +15,7 @@ from typing import Any
 
 from filelock import FileLock
 
-from tradmem.errors import LogError
-from tradmem.journal.beside import beside
+from tradmem.journal.beside import beside, json_lines
 
 SUFFIX = ".exchanges.jsonl"
 OLDER = "exchanges.jsonl"  # what all logs of a folder shared once; it is only read
@@ -131,20 +130,7 @@ _FEWEST = 10  # records, so that a tenth is one
 
 
 def _read(path: Path) -> Iterator[dict[str, Any]]:
-    try:
-        lines = path.read_bytes().splitlines()
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise LogError(f"cannot read the exchanges in {path}: {reason}") from error
-    for line in lines:
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(record, dict):
-            yield record
+    return json_lines(path, "the exchanges")
 
 
 def _attempts(records: Iterable[Mapping[str, Any]]) -> dict[str, int]:

@@ -18,7 +18,7 @@ from typing import Any
 from tradmem.clock import parse_date, parse_instant
 from tradmem.errors import LogBusy, LogError, UsageError
 from tradmem.journal import files
-from tradmem.journal.beside import beside
+from tradmem.journal.beside import beside, json_lines
 
 SUFFIX = ".runs.jsonl"
 LOCK = ".run.lock"
@@ -109,7 +109,7 @@ class RunLog:
             LogError: the file is there and cannot be read.
         """
         lines: dict[str, list[Mapping[str, Any]]] = {}
-        for line in self._lines():
+        for line in json_lines(self.path, "the record of runs"):
             lines.setdefault(str(line.get("run")), []).append(line)
         found = [run for group in lines.values() if (run := _folded(group))]
         if any(run.ended is None for run in found) and self._is_held():
@@ -124,22 +124,6 @@ class RunLog:
             if run.graph == graph:
                 found |= run.decided
         return found
-
-    def _lines(self) -> Iterator[Mapping[str, Any]]:
-        try:
-            lines = self.path.read_bytes().splitlines()
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            raise LogError(f"cannot read the record of runs in {self.path}: {reason}") from error
-        for line in lines:
-            try:
-                record = json.loads(line)
-            except (ValueError, RecursionError):
-                continue
-            if isinstance(record, dict):
-                yield record
 
     def _is_held(self) -> bool:
         """Whether a run holds the lock now."""
