@@ -25,8 +25,8 @@ steps = st.tuples(
 histories = st.lists(steps, min_size=10, max_size=45)
 
 
-def grown(journal, plan):
-    history = History(journal)
+def grown(journal, plan, kind=History):
+    history = kind(journal)
     for step in plan:
         history.grow(*step)
     history.now += timedelta(hours=20)

@@ -2,13 +2,13 @@
 
 import re
 import tempfile
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests import test_as_of
 from tests.histories import TICKERS, WORDS, History
 from tests.lessons.embedders import Letters
 from tests.test_as_of import SHARED, histories, instants, picks
@@ -37,11 +37,7 @@ class Relevant(History):
 
 
 def grown(journal, plan):
-    history = Relevant(journal)
-    for step in plan:
-        history.grow(*step)
-    history.now += timedelta(hours=20)
-    return history
+    return test_as_of.grown(journal, plan, Relevant)
 
 
 def shown(memory, instant):

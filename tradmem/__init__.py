@@ -7,8 +7,9 @@
 >>> memory.record("NVDA", "2026-01-05", "**Rating**: Buy ...", recalled=seen)
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from tradmem.lazy import lazy
 
 if TYPE_CHECKING:
     from tradmem.errors import (
@@ -64,7 +65,6 @@ _HOMES = {
     "rating": "parse_rating",
     "settings": "Settings",
 }
-_LAZY = {name: f"tradmem.{home}" for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
     "Addition",
@@ -98,13 +98,4 @@ __all__ = [
     "parse_rating",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        found = globals()[name] = getattr(import_module(_LAZY[name]), name)
-        return found
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazy(__name__, _HOMES)

@@ -185,6 +185,7 @@ def test_a_search_for_what_is_no_text_or_filter_is_refused(store, wrong):
 
 
 def test_a_lifetime_is_refused(world, store):
+    """By ``put`` as LangGraph does it for every store without lifetimes, by ``batch`` in words."""
     with pytest.raises(NotImplementedError):
         store.put(("a",), "k", {"x": 1}, ttl=5)
     with pytest.raises(UsageError, match="leave the ttl out"):

@@ -225,15 +225,7 @@ class MarkdownJournal:
         limit: int | None = None,
     ) -> list[Entry]:
         """See :class:`~tradmem.journal.base.Journal`."""
-        wanted = Wanted(
-            as_of=as_of,
-            ticker=ticker,
-            not_ticker=not_ticker,
-            distinct=distinct,
-            lessons=lessons,
-            hidden=hidden,
-            limit=limit,
-        )
+        wanted = Wanted(as_of, ticker, not_ticker, distinct, lessons, hidden, limit)
         with self._shelf.reading() as opened:
 
             def entry(index: Index, number: int) -> Entry | None:

@@ -127,7 +127,7 @@ class CachedPrices:
             lock.acquire()
         except Timeout:
             _log.info("%s is being refreshed by another process; going on without", self.folder)
-        except (OSError, NotImplementedError) as error:
+        except (OSError, NotImplementedError) as error:  # the second: no locks on this file system
             self._warn(error)
         try:
             yield

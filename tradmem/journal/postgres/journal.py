@@ -218,15 +218,7 @@ class PostgresJournal:
         limit: int | None = None,
     ) -> list[Entry]:
         """See :class:`~tradmem.journal.base.Journal`."""
-        wanted = Wanted(
-            as_of=as_of,
-            ticker=ticker,
-            not_ticker=not_ticker,
-            distinct=distinct,
-            lessons=lessons,
-            hidden=hidden,
-            limit=limit,
-        )
+        wanted = Wanted(as_of, ticker, not_ticker, distinct, lessons, hidden, limit)
         return self._server.run(lambda c: reading.memories(c, self._ask, wanted))
 
     def counts(self, ticker: str, as_of: datetime) -> tuple[Counts, ...]:
