@@ -31,31 +31,22 @@ def work(
         )
     if batch < 1 or lease <= 0:
         raise UsageError("a batch holds at least one entry, and a lease lasts for some time")
-    return _batches(journal, begin, tickers, reflect=reflect, batch=batch, lease=lease, stop=stop)
 
+    def batches() -> Iterator[ResolveReport]:
+        while not stop():
+            run = begin()
+            claim = journal.claim(run.started, limit=batch, tickers=tickers, lease=lease)
+            if not claim.entries:
+                return
+            with claim:
+                try:
+                    _resolve(run, claim, reflect=reflect)
+                except Exception:  # else the next claim would take the same, and fail again
+                    claim.later(dict.fromkeys((e.id for e in claim.entries), run.started + AGAIN))
+                    raise
+            yield run.report()
 
-def _batches(
-    queue: WorkQueue,
-    begin: Callable[[], Run],
-    tickers: Collection[str] | None,
-    *,
-    reflect: bool,
-    batch: int,
-    lease: float,
-    stop: Callable[[], bool],
-) -> Iterator[ResolveReport]:
-    while not stop():
-        run = begin()
-        claim = queue.claim(run.started, limit=batch, tickers=tickers, lease=lease)
-        if not claim.entries:
-            return
-        with claim:
-            try:
-                _resolve(run, claim, reflect=reflect)
-            except Exception:  # else the next claim would take the same, and fail again
-                claim.later(dict.fromkeys((e.id for e in claim.entries), run.started + AGAIN))
-                raise
-        yield run.report()
+    return batches()
 
 
 def _resolve(run: Run, claim: Claimed, *, reflect: bool) -> None:

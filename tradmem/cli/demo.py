@@ -4,7 +4,6 @@ import re
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, fields
 from datetime import date
 from pathlib import Path
@@ -13,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tradmem.cli import options
+from tradmem.cli.days import days_bar
 from tradmem.cli.layout import Cell, Column, cut, paragraphs, table
-from tradmem.cli.output import say, width, write, write_json
+from tradmem.cli.output import width, write, write_json
 from tradmem.cli.words import bold, dim
 from tradmem.lessons.hits import Track
 from tradmem.model import Entry
@@ -22,7 +22,6 @@ from tradmem.rows import as_json as json_of
 
 if TYPE_CHECKING:
     from tradmem.demo import DemoResult
-    from tradmem.demo.run import Progress
 
 _MARK = "<!-- tradmem:"
 _NUMBERS = [Column("verdicts"), *(Column(n, right=True) for n in ("right", "wrong", "neutral"))]
@@ -46,7 +45,9 @@ def demo(*, log: str, as_json: bool) -> None:
     """
     from tradmem.demo import run_demo
 
-    with _progress(wanted=not as_json) as progress:
+    with days_bar(
+        wanted=not as_json, elsewhere="replaying a year of weekly decisions on five companies"
+    ) as progress:
         result = run_demo(log, progress=progress)
     if as_json:
         write_json([_object(result)])
@@ -218,24 +219,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Path | date):
         return str(value)
     return value
-
-
-@contextmanager
-def _progress(*, wanted: bool) -> "Iterator[Progress | None]":
-    """A bar on a terminal; elsewhere one line that says what is going on."""
-    if not sys.stderr.isatty() or not wanted:
-        if wanted:
-            say("replaying a year of weekly decisions on five companies")
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
-
-    columns = (TextColumn("  {task.description}"), BarColumn(), TaskProgressColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
-        task = bars.add_task("loading")
-
-        def show(done: int, total: int, day: date) -> None:
-            bars.update(task, completed=done, total=total, description=f"{day}")
-
-        yield show

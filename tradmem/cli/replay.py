@@ -1,16 +1,14 @@
 """``replay``: decide through time on a simulated clock, and say what came of it."""
 
-import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import asdict
-from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from tradmem.cli import options
+from tradmem.cli.days import days_bar
 from tradmem.cli.layout import Cell, Column, paragraphs, table
 from tradmem.cli.opening import open_prices, open_reflector, settings_for
 from tradmem.cli.output import width, write, write_json
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
     from tradmem.memory import Memory
     from tradmem.study.replay import Replay
     from tradmem.study.stats import Row, Statistics
-    from tradmem.study.walk import Progress
 
 _FIGURES = [
     *(Column(name, right=True) for name in ("decisions", "alpha", "95% interval")),
@@ -97,7 +94,7 @@ def replay(
         from tradmem.market.yahoo import YahooPrices
 
         source = YahooPrices()
-    with _progress(wanted=not as_json) as progress:
+    with days_bar(wanted=not as_json) as progress:
         done = study.replay(
             None if graph else _policy(),
             tickers,
@@ -275,22 +272,3 @@ def as_object(done: "Replay", told: "Statistics") -> dict[str, Any]:
 
 def _rate(rate: Rate) -> dict[str, Any]:
     return asdict(rate) | {"rate": rate.value}
-
-
-@contextmanager
-def _progress(*, wanted: bool) -> "Iterator[Progress | None]":
-    """A bar on a terminal; nothing elsewhere."""
-    if not sys.stderr.isatty() or not wanted:
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
-
-    columns = (TextColumn("  {task.description}"), BarColumn(), TaskProgressColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
-        task = bars.add_task("loading")
-
-        def show(done: int, total: int, day: date) -> None:
-            bars.update(task, completed=done, total=total, description=f"{day}")
-
-        yield show

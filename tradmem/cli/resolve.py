@@ -122,6 +122,11 @@ def resolve(
                 wait=wait,
                 progress=progress,
             )
+    _print(report, log, instant, as_json=as_json)
+    return FAILED if report.failed else DONE
+
+
+def _print(report: ResolveReport, log: str, instant: datetime, *, as_json: bool) -> None:
     cost = f"the model took {took(report.usage)}" if report.usage.calls else ""
     if as_json:
         write_json(_object(group, item) for group, item in report.items())
@@ -135,7 +140,6 @@ def resolve(
             write(line)
         if cost:
             write(f"\n{cost[:1].upper()}{cost[1:]}.")
-    return FAILED if report.failed else DONE
 
 
 def summary(report: ResolveReport) -> str:

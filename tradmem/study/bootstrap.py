@@ -8,7 +8,7 @@ those of :mod:`tradmem.lessons.rates`.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from itertools import pairwise
 from math import ceil, sqrt
@@ -89,17 +89,18 @@ def bootstrap(
     length = block_length(days, span)
     blocks = dates // length
     mean = float(sums.sum() / n) if n else None
+    found = Interval(
+        n=n,
+        dates=dates,
+        blocks=blocks,
+        mean=mean,
+        low=None,
+        high=None,
+        level=level,
+        smallest=None,
+    )
     if mean is None or blocks < LEAST_BLOCKS:
-        return Interval(
-            n=n,
-            dates=dates,
-            blocks=blocks,
-            mean=mean,
-            low=None,
-            high=None,
-            level=level,
-            smallest=None,
-        )
+        return found
     chance = np.random.default_rng(seed)
     starts = chance.integers(0, dates - length + 1, (draws, ceil(dates / length)))
     drawn = _block_sums(sums, length)[starts].sum(1) / _block_sums(counts, length)[starts].sum(1)
@@ -108,16 +109,8 @@ def bootstrap(
     tail = (1 - level) / 2
     below, above = np.quantile(off, [tail, 1 - tail]).tolist()
     error = float(off.std())
-    return Interval(
-        n=n,
-        dates=dates,
-        blocks=blocks,
-        mean=mean,
-        low=mean - above,
-        high=mean - below,
-        level=level,
-        smallest=error * (_NORMAL.inv_cdf(1 - tail) + _NORMAL.inv_cdf(_POWER)),
-    )
+    smallest = error * (_NORMAL.inv_cdf(1 - tail) + _NORMAL.inv_cdf(_POWER))
+    return replace(found, low=mean - above, high=mean - below, smallest=smallest)
 
 
 def _block_sums(values: "NDArray[Any]", length: int) -> "NDArray[Any]":
