@@ -153,7 +153,11 @@ def test_a_long_text_of_any_kind_takes_time_in_proportion(unit):
 
 
 def _seconds(text):
-    parse_rating("")
+    """The least of three, since in a long run of tests a garbage collection may fall into one."""
+    return min(_once(text) for _ in range(3))
+
+
+def _once(text):
     start = time.process_time()
     parse_rating(text)
     return time.process_time() - start
