@@ -14,7 +14,7 @@ PACKAGE = ROOT / "tradmem"
 
 # From left to right: nothing imports to its right; names in one set may import each other.
 ORDER = [
-    {"errors", "lazy"},
+    {"errors"},
     {"arguments", "clock", "settings_file", "tickers", "variables"},
     {"model_settings"},
     {"model", "page"},

@@ -7,9 +7,8 @@
 >>> memory.record("NVDA", "2026-01-05", "**Rating**: Buy ...", recalled=seen)
 """
 
-from typing import TYPE_CHECKING
-
-from tradmem.lazy import lazy
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tradmem.errors import (
@@ -65,6 +64,7 @@ _HOMES = {
     "rating": "parse_rating",
     "settings": "Settings",
 }
+_LAZY = {name: f"tradmem.{home}" for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
     "Addition",
@@ -98,4 +98,13 @@ __all__ = [
     "parse_rating",
 ]
 
-__getattr__, __dir__ = lazy(__name__, _HOMES)
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        found = globals()[name] = getattr(import_module(_LAZY[name]), name)
+        return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

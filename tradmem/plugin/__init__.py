@@ -5,9 +5,8 @@ for LangGraph, an asynchronous twin, and TradingAgents' decision log
 (:mod:`tradmem.plugin.tradingagents`).
 """
 
-from typing import TYPE_CHECKING
-
-from tradmem.lazy import lazy
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tradmem.plugin.asynchronous import AsyncMemory
@@ -24,6 +23,7 @@ _HOMES = {
     "store": "MemoryStore",
     "tools": "Tool execute langchain_tools library_tools tools_of",
 }
+_LAZY = {name: f"tradmem.plugin.{home}" for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
     "Access",
@@ -40,4 +40,13 @@ __all__ = [
     "with_memory",
 ]
 
-__getattr__, __dir__ = lazy(__name__, _HOMES)
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        found = globals()[name] = getattr(import_module(_LAZY[name]), name)
+        return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -3,9 +3,8 @@
 The names below are loaded when they are used: who only reads the record of runs needs no graph.
 """
 
-from typing import TYPE_CHECKING
-
-from tradmem.lazy import lazy
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tradmem.running.driving import Graph
@@ -44,15 +43,20 @@ __all__ = [
     "run_once",
 ]
 
-_HOMES = {
-    "driving": "Graph",
-    "graphs": "find_graph load_graph",
-    "once": "run_once",
-    "plan": "Fate",
-    "record": "RunLog RunRecord RunState",
-    "report": "Event EventKind Failure RunOptions RunReport TickerRun",
-    "stopping": "Stop on_signals",
-    "watchlist": "read_watchlist",
+_PLACES = {
+    "driving": ("Graph",),
+    "graphs": ("find_graph", "load_graph"),
+    "once": ("run_once",),
+    "plan": ("Fate",),
+    "record": ("RunLog", "RunRecord", "RunState"),
+    "report": ("Event", "EventKind", "Failure", "RunOptions", "RunReport", "TickerRun"),
+    "stopping": ("Stop", "on_signals"),
+    "watchlist": ("read_watchlist",),
 }
+_MODULES = {name: module for module, names in _PLACES.items() for name in names}
 
-__getattr__, __dir__ = lazy(__name__, _HOMES)
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return getattr(import_module(f"tradmem.running.{_MODULES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
