@@ -39,8 +39,20 @@ def test_any_name_in_any_folder_works(tmp_path, name):
     assert any(entry.archived for entry in again.entries())
     assert not again.problems()
     assert journal.where(made_id(39)).startswith(f"{path}:")
-    archive = path.parent / "archive" / f"{path.stem}-2025.md"
+    archive = path.parent / "archive" / path.with_stem(f"{path.stem}-2025").name
     assert again.where(made_id(0)).startswith(f"{archive}:")
+
+
+@pytest.mark.parametrize("names", [("m", "m.md"), ("m.md", "m.md.md"), ("m", "m.txt")])
+def test_logs_beside_each_other_share_no_archive(tmp_path, names):
+    """Whatever their names have in common."""
+    for number, name in enumerate(names):
+        fill(MarkdownJournal(tmp_path / name, max_resolved=6), range(40 * number, 40 * number + 40))
+    for number, name in enumerate(names):
+        journal = MarkdownJournal(tmp_path / name)
+        assert journal.archives()
+        there = [entry.id for entry in journal.entries()]
+        assert there == [made_id(each) for each in range(40 * number, 40 * number + 40)]
 
 
 def test_a_rewrite_clears_the_temporaries_of_its_own_log_only(tmp_path):

@@ -44,9 +44,11 @@ class Shelf:
         self.real = Path(os.path.realpath(self._absolute))
         self.log = Index(self.real)
         self.archive_folder = self.real.parent / "archive"
-        # The log's name is in it, so that no other log beside it shares its archive.
-        self._archive_base = self.real.name.removesuffix(".md")
-        self._archive_name = re.compile(re.escape(self._archive_base) + r"-([0-9]{4})\.md")
+        # The log's whole name is in it, so that no other log beside it shares its archive.
+        self._suffix = ".md" if self.real.name.endswith(".md") else ""
+        self._base = self.real.name.removesuffix(self._suffix)
+        base, suffix = re.escape(self._base), re.escape(self._suffix)
+        self._archive_name = re.compile(f"{base}-([0-9]{{4}}){suffix}")
         self._archives: dict[int, Index] = {}
         self._lock = files.Lock(self._beside(".lock"), of=self.path)
         self._has_folder = False
@@ -136,7 +138,7 @@ class Shelf:
         return index
 
     def _name_of(self, year: int) -> str:
-        return f"{self._archive_base}-{year:04}.md"
+        return f"{self._base}-{year:04}{self._suffix}"
 
     def year_of(self, index: Index) -> int:
         """The year of an archive."""
