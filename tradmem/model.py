@@ -13,7 +13,7 @@ from datetime import datetime
 from enum import StrEnum
 from math import sqrt
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from tradmem.clock import last_instant, parse_instant
 from tradmem.errors import UsageError
@@ -23,32 +23,29 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Rating(StrEnum):
-    """What an agent says about a ticker, from the most to the least favourable."""
+    """What an agent says about a ticker, from the most to the least favourable.
 
-    BUY = "Buy"
-    OVERWEIGHT = "Overweight"
-    HOLD = "Hold"
-    UNDERWEIGHT = "Underweight"
-    SELL = "Sell"
+    Attributes:
+        exposure: the position that the rating stands for, from 1 (Buy) to -1 (Sell).
+        direction: +1 for Buy and Overweight, -1 for Underweight and Sell, 0 for Hold.
+    """
 
-    @property
-    def direction(self) -> int:
-        """+1 for Buy and Overweight, -1 for Underweight and Sell, 0 for Hold."""
-        return (self.exposure > 0) - (self.exposure < 0)
+    BUY = "Buy", 1.0
+    OVERWEIGHT = "Overweight", 0.5
+    HOLD = "Hold", 0.0
+    UNDERWEIGHT = "Underweight", -0.5
+    SELL = "Sell", -1.0
 
-    @property
-    def exposure(self) -> float:
-        """The position that the rating stands for, from 1 (Buy) to -1 (Sell)."""
-        return _EXPOSURE[self]
+    exposure: float
+    direction: int
 
-
-_EXPOSURE = {
-    Rating.BUY: 1.0,
-    Rating.OVERWEIGHT: 0.5,
-    Rating.HOLD: 0.0,
-    Rating.UNDERWEIGHT: -0.5,
-    Rating.SELL: -1.0,
-}
+    def __new__(cls, value: str, exposure: float = 0.0) -> Self:
+        """A rating with its exposure; of one that is looked up by its value, none is given."""
+        rating = str.__new__(cls, value)
+        rating._value_ = value
+        rating.exposure = exposure
+        rating.direction = (exposure > 0) - (exposure < 0)
+        return rating
 
 
 class Status(StrEnum):

@@ -10,16 +10,17 @@ from tradmem.journal.format import check_encoding
 
 _BINARY = getattr(os, "O_BINARY", 0)
 _PIECE = 1 << 20  # bytes read at once; so much stays near the processor
-_NEWLINE = 10
 
 # The end of a block, and the tag and id of the next one where it is as we write it.
 _HEAD = (
-    rb"\s*(\[([0-9]{4}-[0-9]{2}-[0-9]{2} \| [A-Z0-9^*][A-Z0-9.&=_^-]*) \| [^\n]*\])\r?\n"
+    rb"\s*(\[([0-9-]{10} \| [A-Z0-9^*][A-Z0-9.&=_^-]*) \| [^\n]*\])\r?\n"
     rb'<!-- tradmem: \{"v":1,"id":"([0-9a-f]{12})"'
 )
 _FIRST = re.compile(_HEAD)
 _DELIMITER = b"<!-- ENTRY_END -->"
-_NEXT = re.compile(_DELIMITER + rb"[ \t\r]*(?:\n|\Z)()(?:" + _HEAD + rb")?")
+_NEXT = re.compile(
+    _DELIMITER + rb"(?<![^\n]" + _DELIMITER + rb")[ \t\r]*(?:\n|\Z)()(?:" + _HEAD + rb"|)"
+)
 
 # Parts of a tag.
 _DATE, TICKER_AT = slice(1, 11), len(b"[2026-01-05 | ")
@@ -94,18 +95,16 @@ class Blocks:
         # What the last delimiter ends or begins may go on in the next piece.
         end = len(data) if is_last else data.rfind(b"\n" + _DELIMITER) + 1
         opening = _FIRST.match(data)
-        start, (tag, key, name) = 0, opening.groups(b"") if opening else (b"", b"", b"")
+        start, (tag, key, name) = base, opening.groups(b"") if opening else (b"", b"", b"")
         for found in _NEXT.finditer(data, 0, end):
-            if (at := found.start()) and data[at - 1] != _NEWLINE:
-                continue
             tags.append(tag)
             ids.append(name)
             keys.add(key)
-            starts.append(base + start)
-            start = found.end(1)
+            starts.append(start)
+            start = base + found.end(1)
             _, tag, key, name = found.groups(b"")
         keys.discard(b"")
-        self.end = base + start
+        self.end = start
 
     def _find_newline(self, data: bytes, base: int, descriptor: int) -> None:
         crlf, lines = self._lines or (0, self._read(descriptor, 0, base).count(b"\n"))

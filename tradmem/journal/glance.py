@@ -1,8 +1,8 @@
 """The judgements of a block that is as we write it, for a small part of what parsing it costs."""
 
 import re
-from datetime import UTC, datetime
 from datetime import date as Date  # noqa: N812 - as everywhere in the journal
+from datetime import datetime
 
 from tradmem.journal import shapes
 from tradmem.journal.tagline import percent
@@ -74,10 +74,9 @@ def glance(raw: bytes) -> list[Judgement] | None:
 
 def _is_odd(raw: bytes, start: int) -> bool:
     """Whether the text from ``start`` on holds what no text of ours does."""
-    text = raw[start - 1 :]
-    if b"[" in text and _TAG.search(text):
+    if raw.find(b"[", start) >= 0 and _TAG.search(raw, start):
         return True
-    return b"\0" in raw or any(odd in text for odd in _ODD)
+    return b"\0" in raw or any(raw.find(odd, start - 1) >= 0 for odd in _ODD)
 
 
 def _figures(told: tuple[bytes, ...]) -> Figures:
@@ -91,7 +90,7 @@ def _figures(told: tuple[bytes, ...]) -> Figures:
         float(raw),
         None if alpha == b"null" else float(alpha),
         float(band) if band else None,
-        datetime.fromisoformat(known_at.decode()).replace(tzinfo=UTC),
+        datetime.fromisoformat(known_at.decode()),
         Date.fromisoformat(entry.decode()) if entry else None,
         Date.fromisoformat(leave.decode()) if leave else None,
     )

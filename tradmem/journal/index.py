@@ -268,7 +268,8 @@ class Index(Blocks):
             tags, wanted = self.tags, key + b" |"
             numbers: Sequence[int] = range(len(tags))
             if ticker:
-                numbers = [n for n, tag in enumerate(tags) if tag.startswith(wanted, TICKER_AT)]
+                part = slice(TICKER_AT, TICKER_AT + len(wanted))
+                numbers = [number for number, tag in enumerate(tags) if tag[part] == wanted]
             if passed := self._untaught | self.repeats:
                 numbers = [number for number in numbers if number not in passed]
             self._orders[key] = sorted(numbers, key=self.known_of)
