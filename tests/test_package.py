@@ -25,7 +25,7 @@ ORDER = [
     {"setting_kinds"},
     {"configuration"},
     {"resolving", "recording", "instants", "rows", "governance", "filters", "searching", "opening"},
-    {"working", "history"},
+    {"sources", "working", "history"},
     {"audit"},
     {"memory"},
     {"nodes", "briefing"},

@@ -97,6 +97,10 @@ class Configuration:
             | {f"libraries.{name}": str(self.path) for name in self.libraries}
         )
 
+    def value(self, key: str) -> str:
+        """What is said of one of its own texts; empty where nothing is."""
+        return str(getattr(self, key)) if key in self.said else ""
+
     def is_set(self, key: str) -> bool:
         """Whether the file or the environment says something of a dotted key."""
         return self.sources.get(key, DEFAULT) != DEFAULT
