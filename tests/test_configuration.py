@@ -200,13 +200,13 @@ def test_a_pyproject_toml_that_says_nothing_of_us_is_passed_by(at_home, tmp_path
         ("half_life = 0", "half_life is 0.0; it is a number of days above 0"),
         ("log = ''", "log is ''; it has to be a path"),
         ('log = "a\\u0000b"', "log is 'a\\x00b'; it has to be a path"),
-        ("model = 'gpt'", "model is 'gpt'; write a table [model]"),
+        ("model = 'gpt'", "model is no table; write it as [model]"),
         ("[model]\ntimeout = '5'", "model.timeout is '5'; it has to be seconds above 0"),
         ("[model]\nretries = true", "model.retries is True; it has to be a whole number"),
         ("[model]\nprices = 2.5", "model.prices is 2.5; it has to be US dollars"),
         ("[model]\ncutoff = 'June'", "model.cutoff is 'June'; it has to be a date or a month"),
-        ("libraries = 5", "write a table [libraries]"),
-        ("[libraries]\nx = 5", "libraries.x is 5; write a table [libraries.x]"),
+        ("libraries = 5", "libraries is no table"),
+        ("[libraries]\nx = 5", "libraries.x is no table; write it as [libraries.x]"),
         ("budget = ", "is no TOML"),
         ("budget = 1\nbudget = 2", "is no TOML"),
         ("x = " + "[" * 5000, "is no TOML"),
@@ -354,3 +354,25 @@ def test_the_demo_in_the_settings_brings_its_benchmark(at_home):
     assert Memory.open().settings.benchmark == "^GSPC"
     assert Memory.open(prices=FramePrices({})).settings.benchmark is None
     assert Memory.open(settings=Settings(benchmark="SPY")).settings.benchmark == "SPY"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'log = ["postgresql://me:hunter2@host/db"]',
+        'model = "sk-hunter2"',
+        '[libraries]\nstore = "https://me:hunter2@host"',
+        '[model]\nbase_url = "http://me:hunter2@"',
+        '[model]\nbase_url = ["http://me:hunter2@host"]',
+        '[model]\napi_key = ["sk-hunter2"]',
+    ],
+)
+def test_what_cannot_be_is_told_without_the_secret_in_it(at_home, text):
+    (at_home / "tradmem.toml").write_text(text)
+    with pytest.raises(UsageError) as told:
+        load(env={}).model.api_key  # noqa: B018
+    assert "hunter2" not in str(told.value)
+
+
+def test_letters_in_another_order_are_a_misspelt_variable(at_home):
+    assert "the nearest is TRADMEM_LOG" in wrong(at_home, {"TRADMEM_LGO": "x.md"})

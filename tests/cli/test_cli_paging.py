@@ -95,6 +95,7 @@ def terminal_editor(world):
 
 def test_an_editor_that_is_not_there_or_fails_is_one_line(world):
     assert "there is no log at" in one_line(world.run("log", "edit"))
+    assert "is a directory" in one_line(world.run("log", "edit", "--log", ".", log=False))
     world.record("NVDA")
     missing = world.run("log", "edit", env={"EDITOR": "/no/such/editor", "VISUAL": ""})
     assert "cannot start the editor /no/such/editor" in one_line(missing)

@@ -13,12 +13,13 @@ from tradmem.cli import options
 from tradmem.cli.group import DONE, FAILED
 from tradmem.cli.listing import due_lines, entry_lines
 from tradmem.cli.opening import is_there, now, open_journal, open_memory
-from tradmem.cli.output import safe, say, width, without_password, write, write_json
+from tradmem.cli.output import safe, say, width, write, write_json
 from tradmem.cli.standing import RECENT, Standing, name_of, standing_of
 from tradmem.cli.status_runs import run_lines, run_object
 from tradmem.cli.words import bold, counted, dim, from_now, minute
 from tradmem.clock import as_instant, format_instant
 from tradmem.journal.markdown import MarkdownJournal
+from tradmem.masking import without_password
 from tradmem.model import Entry, Status, Verdict
 
 _SHOWN = 10  # calls that went wrong
