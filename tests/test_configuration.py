@@ -1,12 +1,12 @@
 """The settings file, the environment, and which of them is stronger."""
 
 from dataclasses import fields
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
 
-from tradmem import Memory, Settings, UsageError
+from tradmem import FramePrices, Memory, Settings, TemplateReflector, UsageError
 from tradmem.configuration import DEFAULT, load, variable
 from tradmem.lessons.openai import OpenAIReflector
 from tradmem.model_settings import is_set_up, model_settings
@@ -200,13 +200,13 @@ def test_a_pyproject_toml_that_says_nothing_of_us_is_passed_by(at_home, tmp_path
         ("half_life = 0", "half_life is 0.0; it is a number of days above 0"),
         ("log = ''", "log is ''; it has to be a path"),
         ('log = "a\\u0000b"', "log is 'a\\x00b'; it has to be a path"),
-        ("model = 'gpt'", "model is 'gpt'; write a table [model]"),
+        ("model = 'gpt'", "model is no table; write it as [model]"),
         ("[model]\ntimeout = '5'", "model.timeout is '5'; it has to be seconds above 0"),
         ("[model]\nretries = true", "model.retries is True; it has to be a whole number"),
         ("[model]\nprices = 2.5", "model.prices is 2.5; it has to be US dollars"),
         ("[model]\ncutoff = 'June'", "model.cutoff is 'June'; it has to be a date or a month"),
-        ("libraries = 5", "write a table [libraries]"),
-        ("[libraries]\nx = 5", "libraries.x is 5; write a table [libraries.x]"),
+        ("libraries = 5", "libraries is no table"),
+        ("[libraries]\nx = 5", "libraries.x is no table; write it as [libraries.x]"),
         ("budget = ", "is no TOML"),
         ("budget = 1\nbudget = 2", "is no TOML"),
         ("x = " + "[" * 5000, "is no TOML"),
@@ -308,3 +308,71 @@ def test_a_working_folder_that_is_gone_has_no_file(at_home):
 def test_every_setting_of_a_memory_has_a_key():
     assert {field.name for field in fields(Settings)} - KINDS.keys() == {"embedding_model"}
     assert "model.embedding" in load(env={}).sources
+
+
+CLOSES = "date,NVDA,SPY\n" + "".join(
+    f"2026-01-{day:02},{100 + day},{400 + day}\n" for day in (5, 6, 7, 8, 9, 12)
+)
+
+
+def test_a_memory_takes_closes_from_the_file_that_the_settings_name(at_home):
+    (at_home / "tradmem.toml").write_text('prices = "closes.csv"\n')
+    (at_home / "closes.csv").write_text(CLOSES)
+    now = datetime(2026, 1, 13, 12, tzinfo=UTC)
+    memory = Memory.open(clock=lambda: now)
+    memory.record("NVDA", "2026-01-05", "**Rating**: Buy")
+    (told,) = memory.resolve().settled
+    assert told.entry.outcome.raw_return == pytest.approx(112 / 105 - 1)
+    other = FramePrices({"NVDA": {"2026-01-05": 1.0}})
+    assert Memory.open(prices=other).prices is other
+    with memory.handed_out():
+        assert Memory.open().prices is memory.prices
+
+
+def test_a_file_of_closes_that_is_not_there_hinders_nobody_who_asks_for_none(at_home):
+    (at_home / "tradmem.toml").write_text('prices = "gone.csv"\n')
+    memory = Memory.open()
+    assert memory.record("NVDA", "2026-01-05", "**Rating**: Buy").entry.ticker == "NVDA"
+    with pytest.raises(UsageError, match=r"gone\.csv"):
+        memory.resolve()
+
+
+def test_a_memory_takes_its_reflector_from_the_settings(at_home, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-x")
+    monkeypatch.setenv("TRADMEM_MODEL", "small")
+    assert isinstance(Memory.open().reflector, TemplateReflector)  # nobody asked for a model
+    (at_home / "tradmem.toml").write_text('reflector = "auto"\n')
+    assert isinstance(Memory.open().reflector, OpenAIReflector)
+    monkeypatch.setenv("TRADMEM_REFLECTOR", "template")
+    assert isinstance(Memory.open().reflector, TemplateReflector)
+    own = TemplateReflector()
+    assert Memory.open(reflector=own).reflector is own
+
+
+def test_the_demo_in_the_settings_brings_its_benchmark(at_home):
+    (at_home / "tradmem.toml").write_text('prices = "demo"\n')
+    assert Memory.open().settings.benchmark == "^GSPC"
+    assert Memory.open(prices=FramePrices({})).settings.benchmark is None
+    assert Memory.open(settings=Settings(benchmark="SPY")).settings.benchmark == "SPY"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'log = ["postgresql://me:hunter2@host/db"]',
+        'model = "sk-hunter2"',
+        '[libraries]\nstore = "https://me:hunter2@host"',
+        '[model]\nbase_url = "http://me:hunter2@"',
+        '[model]\nbase_url = ["http://me:hunter2@host"]',
+        '[model]\napi_key = ["sk-hunter2"]',
+    ],
+)
+def test_what_cannot_be_is_told_without_the_secret_in_it(at_home, text):
+    (at_home / "tradmem.toml").write_text(text)
+    with pytest.raises(UsageError) as told:
+        load(env={}).model.api_key  # noqa: B018
+    assert "hunter2" not in str(told.value)
+
+
+def test_letters_in_another_order_are_a_misspelt_variable(at_home):
+    assert "the nearest is TRADMEM_LOG" in wrong(at_home, {"TRADMEM_LGO": "x.md"})

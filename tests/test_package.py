@@ -15,7 +15,7 @@ PACKAGE = ROOT / "tradmem"
 # From left to right: nothing imports to its right; names in one set may import each other.
 ORDER = [
     {"errors"},
-    {"arguments", "clock", "settings_file", "tickers", "variables"},
+    {"arguments", "clock", "masking", "settings_file", "tickers", "variables"},
     {"model_settings"},
     {"model", "page"},
     {"rating", "stated"},
@@ -25,7 +25,7 @@ ORDER = [
     {"setting_kinds"},
     {"configuration"},
     {"resolving", "recording", "instants", "rows", "governance", "filters", "searching", "opening"},
-    {"working", "history"},
+    {"sources", "working", "history"},
     {"audit"},
     {"memory"},
     {"nodes", "briefing"},

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tradmem.errors import UsageError
+from tradmem.masking import shown
 from tradmem.setting_kinds import KINDS, NO_BENCHMARK, REFLECTORS, SOURCES, word
 from tradmem.settings_file import DEFAULT_LOG, SettingsFile, find_file, nearest
 from tradmem.variables import EMBEDDING, KEYS, SECTION, VARIABLES
@@ -97,6 +98,10 @@ class Configuration:
             | {f"libraries.{name}": str(self.path) for name in self.libraries}
         )
 
+    def value(self, key: str) -> str:
+        """What is said of one of its own texts; empty where nothing is."""
+        return str(getattr(self, key)) if key in self.said else ""
+
     def is_set(self, key: str) -> bool:
         """Whether the file or the environment says something of a dotted key."""
         return self.sources.get(key, DEFAULT) != DEFAULT
@@ -170,7 +175,7 @@ def _read(read: Callable[[Any], Any], value: Any, where: str, wanted: str) -> An
     except UsageError as error:
         raise UsageError(f"{where}: {error}") from error
     except (TypeError, ValueError, OverflowError) as error:
-        raise UsageError(f"{where} is {value!r}; it has to be {wanted}") from error
+        raise UsageError(f"{where} is {shown(value)}; it has to be {wanted}") from error
 
 
 def _check(values: Mapping[str, Any], said: Mapping[str, str], file: SettingsFile) -> None:
@@ -218,7 +223,7 @@ def _libraries(file: SettingsFile) -> Mapping[str, Mapping[str, Any]]:
     for name, table in tables.items():
         if not isinstance(table, Mapping):
             raise UsageError(
-                f"{file.path}: libraries.{name} is {table!r}; write a table [libraries.{name}]"
+                f"{file.path}: libraries.{name} is no table; write it as [libraries.{name}]"
             )
     return tables
 
@@ -237,7 +242,9 @@ def _strangers(env: Mapping[str, str]) -> Iterator[str]:
         if not name.startswith(_PREFIX) or name in known:
             continue
         end = name.removeprefix(_PREFIX)
-        near = nearest(end, ours, cutoff=_ALIKE)
+        near = nearest(end, ours, cutoff=_ALIKE) or next(
+            (name for name in ours if sorted(name) == sorted(end)), ""
+        )
         if near and end not in _OTHERS:
             raise UsageError(f"{name} is no variable of tradmem; the nearest is {_PREFIX}{near}")
         yield name

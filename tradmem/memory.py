@@ -39,7 +39,7 @@ from tradmem.lessons.filing import COMPARED
 from tradmem.lessons.holdout import Holdout
 from tradmem.lessons.parts import Rank
 from tradmem.lessons.recall import Recall, recall
-from tradmem.lessons.reflect import Reflector, TemplateReflector
+from tradmem.lessons.reflect import Reflector
 from tradmem.lessons.track import TrackRecord, track
 from tradmem.lessons.utility import FALSE_DISCOVERY, LessonUtility, lesson_utility
 from tradmem.model import (
@@ -67,7 +67,8 @@ from tradmem.recording import (
 from tradmem.resolving import Progress, ResolveReport, Run, filer_of
 from tradmem.rows import COLUMNS, as_row
 from tradmem.searching import Finder, find
-from tradmem.settings import Settings, check_horizon, default_cache
+from tradmem.settings import Settings, check_horizon
+from tradmem.sources import Named, settings_with
 from tradmem.tickers import MARKET, check_ticker
 from tradmem.working import BATCH, LEASE, work
 
@@ -113,9 +114,10 @@ class Memory:
             )
         self.journal = journal
         self.settings = settings or Settings()
-        self.reflector = reflector or TemplateReflector()
         self.clock = clock
         self._prices = prices
+        self._reflector = reflector
+        self._named = Named()
         self._instants = Instants(now=self._now, aliases=self.settings.aliases)
         self.finder = Finder(journal, self.settings, embedder)
 
@@ -134,27 +136,42 @@ class Memory:
         Args:
             log: a path, or ``postgresql://host/database``; by default what ``TRADMEM_LOG``
                 or the settings file says, else ``logs/memory.md``.
-            prices: see :class:`Memory`.
-            reflector: see :class:`Memory`.
+            prices: see :class:`Memory`; by default what the settings file or the environment
+                says, else Yahoo.
+            reflector: see :class:`Memory`; by default what they say, else the template.
             settings: by default those of the settings file and the environment, see
                 :func:`tradmem.configuration.load`.
             clock: see :class:`Memory`.
         """
         around = _around.get()
         if around and log is None:
-            return cls(
+            found = cls(
                 around.journal,
                 prices=prices or around._prices,  # noqa: SLF001 - another of this class
-                reflector=reflector or around.reflector,
+                reflector=reflector or around._reflector,  # noqa: SLF001 - so here
                 settings=settings or around.settings,
                 clock=clock or around.clock,
             )
-        if not log or settings is None:
+            found._named = around._named  # noqa: SLF001 - so here
+            return found
+        if log and settings is not None and prices is not None and reflector is not None:
+            named = Named()
+        else:
             said = load()
-            log, settings = log or said.log, settings or said.settings
-        journal = open_journal(log, settings)
-        clock = clock or system_clock
-        return cls(journal, prices=prices, reflector=reflector, settings=settings, clock=clock)
+            log = log or said.log
+            named = Named(said.value("prices"), said.value("reflector"), os.fspath(log))
+            settings = settings or settings_with(
+                "" if prices is not None else named.prices, said.settings
+            )
+        found = cls(
+            open_journal(log, settings),
+            prices=prices,
+            reflector=reflector,
+            settings=settings,
+            clock=clock or system_clock,
+        )
+        found._named = named
+        return found
 
     @contextmanager
     def handed_out(self) -> Iterator[None]:
@@ -176,13 +193,19 @@ class Memory:
     def prices(self) -> "PriceSource":
         """Where closes come from."""
         if self._prices is None:
-            from tradmem.market.cache import CachedPrices  # noqa: PLC0415 - loads pandas
-            from tradmem.market.yahoo import YahooPrices  # noqa: PLC0415 - loads pandas
-
-            source = YahooPrices(aliases=self.settings.aliases)
-            folder = self.settings.cache or default_cache()
-            self._prices = CachedPrices(source, folder, clock=self.clock)
+            self._prices = self._named.open_prices(self.settings, self.clock)
         return self._prices
+
+    @property
+    def reflector(self) -> Reflector:
+        """Who writes the lessons."""
+        if self._reflector is None:
+            self._reflector = self._named.open_reflector(self.clock)
+        return self._reflector
+
+    @reflector.setter
+    def reflector(self, reflector: Reflector) -> None:
+        self._reflector = reflector
 
     # Deciding
 

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from tradmem.clock import parse_date
 from tradmem.errors import UsageError
+from tradmem.masking import shown
 from tradmem.settings_file import SettingsFile, find_file
 from tradmem.variables import HOST_KEYS, KEYS, SECTION, VARIABLES
 
@@ -166,11 +167,11 @@ class _Said:
             value = self._in_file(name) if in_file else self.env[where].strip()
             where = f"{where}: {SECTION}.{KEYS[name]}" if in_file else where
             if in_file and isinstance(value, str) and name not in _TEXTS:
-                raise UsageError(f"{where} is {value!r}; it has to be {wanted}, and no text")
+                raise UsageError(f"{where} is {shown(value)}; it has to be {wanted}, and no text")
         try:
             return read(value)
         except (TypeError, ValueError, OverflowError) as error:
-            raise UsageError(f"{where} is {value!r}; it has to be {wanted}") from error
+            raise UsageError(f"{where} is {shown(value)}; it has to be {wanted}") from error
 
     def source(self, name: str) -> str:
         """The variable that sets something, or the path of the file; empty if neither does."""
@@ -235,10 +236,11 @@ def _text(value: str) -> str:
 
 
 def _url(value: str) -> str:
-    parts = urlsplit(value.strip())
+    value = _text(value)
+    parts = urlsplit(value)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError(value)
-    return value.strip()
+    return value
 
 
 def _dollars(value: float | str) -> float:

@@ -39,7 +39,7 @@ class SettingsFile(NamedTuple):
         """
         found = self.table.get(name, {})
         if not isinstance(found, Mapping):
-            raise UsageError(f"{self.path}: {name} is {found!r}; write a table [{name}]")
+            raise UsageError(f"{self.path}: {name} is no table; write it as [{name}]")
         return found
 
     def check_keys(self, keys: Collection[str], known: Collection[str], section: str = "") -> None:

@@ -1,6 +1,7 @@
 """``tradmem doctor``: against the local Yahoo, a model's server, and things that are broken."""
 
 import json
+import time
 
 import pytest
 
@@ -84,3 +85,14 @@ def test_a_setting_of_the_model_that_cannot_be_is_named_and_no_model_is_asked(do
         " ".join(done.stdout.split())
     )
     assert "Settings\n  log: " in done.stdout
+
+
+def test_a_source_that_does_not_answer_is_given_up_soon_on_all_symbols_at_once(doctor, yahoo):
+    yahoo.fault("*", Fault.SLOW, seconds=30)
+    start = time.monotonic()
+    done = doctor("--json")
+    took = time.monotonic() - start
+    failed = [item["said"] for item in json.loads(done.stdout) if item["good"] is False]
+    assert (done.returncode, len(failed)) == (1, 3)
+    assert all("timed out after 4 s" in said for said in failed)
+    assert took < 25  # one after the other, each tried again, they took over a minute

@@ -12,6 +12,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from pyarrow import parquet
 
 from tests.cli.world import SETTLED, one_line
 from tradmem import MarkdownJournal, Memory, Rating
@@ -66,7 +67,7 @@ def test_there_and_back_is_the_same_log_to_the_byte(full, name):
 
 def test_csv_keeps_ids_texts_and_exact_numbers_and_says_what_it_cannot(full):
     done = full.run("export", "out.csv")
-    assert "CSV cannot carry acts and remarks of 1 entry" in done.stderr
+    assert "CSV cannot carry acts of 1 entry" in done.stderr
     full.run("import", "out.csv", "--log", other(full), log=False)
     before, after = entries(full.log), entries(other(full))
     for one, two in zip(before, after, strict=True):
@@ -366,3 +367,15 @@ def test_json_says_the_same_although_it_drives_no_terminal(world):
         assert "漢字" in printed
         found = json.loads(printed)
         assert (found[0] if isinstance(found, list) else found)["note"] == text
+
+
+def test_flat_rows_of_json_lines_are_read_as_those_of_parquet_are(full):
+    full.run("export", "out.parquet")
+    rows = parquet.read_table(full.folder / "out.parquet").drop(["record"]).to_pylist()
+    lines = [json.dumps(row, default=str).replace(" 00:00:00", "") for row in rows]
+    lines[0] = json.dumps(rows[0] | {"status": "note", "note": "x"}, default=str)
+    (full.folder / "flat.jsonl").write_text("\n".join(lines))
+    result = full.run("import", "flat.jsonl", "--log", other(full), log=False)
+    assert "it is a note and has the outcome of a decision" in " ".join(result.stdout.split())
+    assert result.stdout.splitlines()[-1] == "5 taken, 1 refused"
+    assert [e.id for e in entries(other(full))] == [e.id for e in entries(full.log)[1:]]

@@ -85,13 +85,24 @@ def test_what_the_editor_did_is_checked(world):
     assert f"{world.log}:1: " in broken.stdout
 
 
+def terminal_editor(world):
+    """Something that is called as an editor on a terminal is."""
+    path = world.folder / "vi"
+    path.write_text("#!/bin/sh\n")
+    path.chmod(0o755)
+    return str(path)
+
+
 def test_an_editor_that_is_not_there_or_fails_is_one_line(world):
     assert "there is no log at" in one_line(world.run("log", "edit"))
+    assert "is a directory" in one_line(world.run("log", "edit", "--log", ".", log=False))
     world.record("NVDA")
     missing = world.run("log", "edit", env={"EDITOR": "/no/such/editor", "VISUAL": ""})
     assert "cannot start the editor /no/such/editor" in one_line(missing)
     nobody = world.run("log", "edit", env={"EDITOR": "", "VISUAL": ""})
     assert "set EDITOR" in one_line(nobody)
+    keys = world.run("log", "edit", env={"EDITOR": "", "VISUAL": terminal_editor(world)})
+    assert "there is no terminal to start" in one_line(keys)
     failed = world.run("log", "edit", env=editor(world, "sys.exit(3)"))
     assert "ended with status 3" in one_line(failed)
 

@@ -70,7 +70,10 @@ def test_recording_twice_is_no_error_and_another_text_is_kept_out(world):
     kept = world.run("record", "NVDA", "**Rating**: Sell")
     assert kept.stdout.startswith("kept  ")
     assert first in kept.stdout
+    assert kept.stderr.startswith("tradmem: nothing was stored: ")
     assert "--on-conflict revise" in kept.stderr
+    (told,) = world.json("record", "NVDA", "**Rating**: Sell")
+    assert (told["stored"], told["rating"]) == ("kept", "Buy")
     assert [entry.rating for entry in world.memory.entries()] == [Rating.BUY]
 
 
@@ -120,7 +123,7 @@ def test_json_has_the_names_that_the_design_gives(world):
         (["NVDA", "x", "--horizon", "five"], 2, "invalid value for '--horizon'"),
         (["NVDA", "x", "--decided-at", "2026-01-05T15:00"], 2, "has no time zone"),
         (["NVDA", "x", "--decided-at", "2026-01-06T15:00:00Z"], 2, "later than the clock"),
-        (["NVDA", "x", "--recalled", "deadbeef0000"], 1, "no entry has the id deadbeef0000"),
+        (["NVDA", "x", "--recalled", "deadbeef0000"], 1, "there is no entry deadbeef0000"),
         (["NVDA", "x", "--agent", "a|b"], 2, "is no name of an agent"),
         (["NVDA"], 2, "there is no text"),
         (["NVDA", "  \n "], 2, "the text is empty"),
@@ -184,12 +187,14 @@ def test_a_forgotten_entry_is_hidden_from_recall_and_stays_in_the_log(world):
 @pytest.mark.parametrize(
     ("words", "status", "told"),
     [
-        (["deadbeef", "--reason", "x"], 1, "no entry has the id deadbeef"),
-        (["deadbeef"], 2, "missing option '--reason'"),
-        (["deadbeef", "--reason", " "], 2, "there is no reason"),
+        (["deadbeef", "--reason", "x"], 1, "there is no entry deadbeef"),
+        (["--reason", "x"], 2, "name one entry"),
+        (["last"], 2, "missing option '--reason'"),
+        (["last", "--reason", " "], 2, "there is no reason"),
     ],
 )
 def test_forgetting_needs_an_entry_and_a_reason(world, words, status, told):
+    world.record()
     result = world.run("forget", *words)
     assert result.exit_code == status
     assert told in one_line(result)

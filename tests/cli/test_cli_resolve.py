@@ -199,7 +199,7 @@ def test_nothing_to_resolve_is_said_and_makes_no_folder(world):
         (["A|B"], 2, "'A|B' is no ticker"),
         (["--benchmark", "A|B"], 2, "'A|B' is no ticker"),
         (["--reflector", "oracle"], 2, "invalid value for '--reflector'"),
-        (["--accept", "deadbeef"], 1, "no entry has the id deadbeef"),
+        (["--accept", "deadbeef"], 1, "there is no entry deadbeef"),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line_and_nothing_is_written(world, words, status, told):

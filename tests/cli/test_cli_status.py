@@ -215,3 +215,29 @@ def test_what_the_last_run_found_suspect_calls_for_a_person_until_it_is_accepted
     assert world.json("status")[0]["suspect"] == [name]
     assert world.resolve("--accept", name).exit_code == 0
     assert "suspect" not in world.run("status").stdout
+
+
+def test_as_of_an_instant_the_status_is_what_it_was_then(world):
+    world.settle_week()
+    world.now = SETTLED + timedelta(days=1)
+    world.record("SPY")
+    result = world.run("status", "--as-of", "2026-01-06")
+    assert result.exit_code == 0
+    lines = [" ".join(line.split()) for line in result.stdout.splitlines()]
+    assert lines[0] == "2 entries as of 2026-01-06 23:59 UTC: 2 pending"
+    assert "2026-01-12 in 6 days AAPL Buy, NVDA Buy" in lines
+    assert str(world.log) not in result.stdout
+    (then,) = world.json("status", "--as-of", "2026-01-13")
+    assert (then["counts"]["resolved"], then["entries"], then["files"]) == (2, 2, [])
+    assert (then["as_of"], len(then["judged"])) == ("2026-01-13T23:59:59.999999Z", 2)
+    (now,) = world.json("status")
+    assert (now["as_of"], now["entries"], now["counts"]["pending"]) == (None, 3, 1)
+
+
+def test_what_stayed_due_at_an_instant_needed_a_person_then(world):
+    world.record()
+    world.now = MONTHS_LATER
+    early = world.run("status", "--as-of", "2026-01-13")
+    late = world.run("status", "--as-of", "2026-01-25")
+    assert (early.exit_code, late.exit_code) == (0, 1)
+    assert "1 decision due for over 7 days" in late.stdout

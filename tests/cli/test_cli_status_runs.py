@@ -72,3 +72,20 @@ def test_a_record_that_somebody_spoilt_breaks_nothing(world):
     log.add("ended", "a", at, started=at, state="failed", **spoilt)
     assert world.run("status").exit_code == 0
     assert json.loads(world.run("status", "--json").stdout)[0]["runs"][0]["failures"] == []
+
+
+def test_odd_lines_in_the_record_of_runs_break_nothing(world):
+    world.record()
+    ended = '"event":"ended","at":"2026-01-05T00:00:00Z","started":"2026-01-05T00:00:00Z"'
+    world.log.with_name("memory.md.runs.jsonl").write_text(
+        'null\n[]\n{"half\n{"event":"started","run":"w"}\n'
+        f'{{{ended},"run":5,"state":"done","tickers":3,"failures":"x","cost":NaN,"resolved":[]}}\n'
+        f'{{{ended},"run":"y","state":"failed","tickers":[1],"failures":[1,{{"what":"a\\u001b"}}],'
+        '"cost":1e999,"calls":"3","resolved":{"settled":3}}\n'
+    )
+    (found,) = world.json("status")
+    assert [(each["state"], each["cost"]) for each in found["runs"]] == [
+        ("done", None),
+        ("failed", None),
+    ]
+    assert "failed: a\\x1b" in world.run("status").stdout

@@ -93,6 +93,43 @@ def test_an_act_without_a_reason_or_on_nothing_is_refused_in_one_line(life, run)
     assert (code, err.count("\n")) == (2, 0)
 
 
+def test_an_entry_is_named_as_for_show_by_every_act(life, run):
+    old, new = life.learn(0, "Earnings move it."), life.learn(1, "Guidance moves it.")
+    life.day(20)
+    first, second = ("NVDA", "2026-01-05"), ("NVDA", "2026-01-06")
+    for words, told in (
+        (("forget", *first), "forgotten"),
+        (("undo", old[:5].upper()), "undone: the forget"),
+        (("expire", *first, "2026-03-01"), "valid until 2026-03-01"),
+        (("supersede", *first, *second), f"superseded by {new}"),
+        (("undo", *first), "undone: the supersede"),
+        (("supersede", *first, "last"), f"superseded by {new}"),
+    ):
+        code, lines, err = run(*words, "--reason", "x")
+        assert (code, err) == (0, "")
+        assert (lines[0].startswith(told), lines[0].endswith(old)) == (True, True), lines
+    code, lines, _ = run("forget", "nvda", "--reason", "x")
+    assert (code, lines[0].endswith(new)) == (0, True)
+    assert "the latest forget" not in run("undo", "last", "--reason", "x")[2]
+
+
+def test_a_name_that_could_mean_two_things_changes_nothing(life, run):
+    life.learn(0, "Earnings move it.")
+    life.day(20)
+    run("record", "NVDA", "Sell it.", "--date", "2026-01-05", "--agent", "bear")
+    before = life.journal.path.read_bytes()
+    for words, told in (
+        (("forget", "NVDA", "2026-01-05"), "names 2 entries; write one of"),
+        (("expire", "NVDA", "2026-01-05"), "NVDA 2026-01-05 names an entry; say until when"),
+        (("supersede", "NVDA", "2026-01-05"), "names 2 entries; write one of"),
+        (("supersede", "last"), "name two entries"),
+        (("expire", "2026-03-01"), "name one entry"),
+    ):
+        code, lines, err = run(*words, "--reason", "x")
+        assert (code, lines, told in err) == (2, [], True), err
+    assert life.journal.path.read_bytes() == before
+
+
 def test_consolidate_prints_the_notes_and_undo_takes_them_back(life, run):
     names = [life.learn(number, text) for number, text in enumerate(SAME)]
     life.day(20)

@@ -261,6 +261,145 @@ def grow(log, chance, name, steps):
         log.journal.add([(entry.id, act)])
 
 
+def pieces(data):
+    """The blocks of a log in any order, and the text after the last."""
+    log = parse(data.replace(b"\r\n", b"\n"))
+    blocks = [block.raw.strip() for block in log.blocks if block.raw.strip()]
+    return sorted(blocks), log.tail.strip()
+
+
+def swaps(one, base, two):
+    """What joining two versions gives, checked to be stable and the same from either side."""
+    found, other = merge(one, base, two), merge(two, base, one)
+    assert pieces(found.data) == pieces(other.data)
+    assert sorted(found.conflicts) == sorted(other.conflicts)
+    for side in (one, two, found.data):
+        again = merge(found.data, base, side)
+        assert again.data == found.data
+        assert again.conflicts == (found.conflicts if side != found.data else again.conflicts)
+        assert pieces(merge(side, base, found.data).data) == pieces(found.data)
+    return found
+
+
+def test_joining_a_conflict_again_adds_no_block_again(world):
+    base, ours, theirs = world
+    ours.record("AAA", "Buy it.", hours=2)
+    theirs.record("AAA", "Sell it.", hours=1)
+    assert len(ids(swaps(ours.data, base.data, theirs.data).data)) == 3
+
+
+def test_a_third_machine_adds_its_own_text_to_a_conflict_and_no_other(world):
+    base, ours, theirs = world
+    third = Log(base.path.with_name("third.md"), base.data)
+    for log, text in ((ours, "Buy it."), (theirs, "Sell it."), (third, "Hold it.")):
+        log.record("AAA", text, hours=len(text))
+    two = merge(ours.data, base.data, theirs.data).data
+    three = swaps(two, base.data, third.data)
+    texts = [entry.decision for entry in parse(three.data).entries]
+    assert texts[:2] == ["Buy.", "Buy it."]
+    assert sorted(texts[2:]) == ["Hold it.", "Sell it."]
+    assert "delete one of them" in three.conflicts[0]
+
+
+def test_once_a_person_has_chosen_the_other_text_stays_away(world):
+    base, ours, theirs = world
+    ours.record("AAA", "Buy it.", hours=2)
+    theirs.record("AAA", "Sell it.", hours=1)
+    both = merge(ours.data, base.data, theirs.data).data
+    first = next(block.raw for block in parse(both).blocks if b"Sell it." in block.raw)
+    chosen = both.replace(first, b"")
+    found = merge(chosen, both, both)
+    assert [entry.decision for entry in parse(found.data).entries] == ["Buy.", "Buy it."]
+    assert found.conflicts == ()
+
+
+def test_what_a_person_typed_stays_whichever_side_it_is_on(world):
+    base, ours, theirs = world
+    base.journal.add([(base.name, outcome()), (base.name, lesson("A lesson with a tpyo."))])
+    ours.path.write_bytes(base.data)
+    theirs.path.write_bytes(b"# My log\n\n" + base.data.replace(b"tpyo", b"typo"))
+    ours.journal.add([(base.name, forgetting())])
+    found = swaps(ours.data, base.data, theirs.data)
+    (entry,) = parse(found.data).entries
+    assert (entry.forgotten, entry.reflection) == (True, "A lesson with a typo.")
+    assert found.data.startswith(b"# My log\n")
+    assert found.conflicts == ()
+
+
+def test_a_lesson_that_two_people_typed_over_is_left_to_them(world):
+    base, ours, theirs = world
+    base.journal.add([(base.name, outcome()), (base.name, lesson("A lesson."))])
+    ours.path.write_bytes(base.data.replace(b"A lesson.", b"Sell earlier."))
+    theirs.path.write_bytes(base.data.replace(b"A lesson.", b"Buy later."))
+    found = swaps(ours.data, base.data, theirs.data)
+    assert {e.reflection for e in parse(found.data).entries} == {"Sell earlier.", "Buy later."}
+    assert len(found.conflicts) == 1
+
+
+def test_each_side_has_its_own_lesson_and_the_earlier_one_stands_on_both(world):
+    base, ours, theirs = world
+    for hours, side in ((5, ours), (3, theirs)):
+        at = KNOWN + timedelta(hours=hours)
+        side.journal.add([(base.name, outcome(at=at)), (base.name, lesson(f"{hours}.", at=at))])
+    found = swaps(ours.data, base.data, theirs.data)
+    assert [e.reflection for e in parse(found.data).entries] == ["3."]
+
+
+def test_a_torn_text_that_was_closed_off_is_not_put_behind_again(world):
+    base, ours, theirs = world
+    ours.path.write_bytes(ours.data + b"[2026-01-06 | OURS | B")
+    theirs.path.write_bytes(theirs.data + b"[2026-01-06 | THEIRS | B")
+    found = merge(ours.data, base.data, theirs.data).data
+    for side in (ours.data, theirs.data):
+        for again in (merge(found, base.data, side), merge(side, base.data, found)):
+            assert (again.data.count(b"OURS"), again.data.count(b"THEIRS")) == (1, 1)
+        assert merge(found, base.data, side).data == found
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_joining_is_stable_the_same_from_either_side_and_loses_nothing(chance):
+    with TemporaryDirectory() as folder:
+        base = Log(Path(folder) / "base.md")
+        live(base, chance, 4)
+        sides = [Log(Path(folder) / name, base.data) for name in ("one.md", "two.md")]
+        for side in sides:
+            live(side, chance, 5)
+        past, one, two = base.data, *(side.data for side in sides)
+    if chance.random() < 0.3:
+        two = two.replace(b"\n", b"\r\n")
+    found = swaps(one, past, two)
+    entries = [parse(data.replace(b"\r\n", b"\n")).entries for data in (one, two, past)]
+    stand = [(e.id, e.decision) for e in parse(found.data.replace(b"\r\n", b"\n")).entries]
+    assert len(set(stand)) == len(stand)
+    known = {(e.id, e.decision) for e in entries[2]}
+    for side in entries[:2]:
+        assert {(e.id, e.decision) for e in side} - known <= set(stand)
+
+
+def live(log, chance, steps):
+    """Decisions, some on a key that the other side decides too, outcomes, acts and edits."""
+    for _ in range(steps):
+        entries = log.journal.entries()
+        hours = chance.randrange(1000) + chance.random()
+        at = KNOWN + timedelta(hours=hours)
+        step = chance.random()
+        if not entries or step < 0.4:
+            name = chance.choice(["AAA", "BBB", f"T{chance.randrange(10**6)}"])
+            log.record(name, chance.choice(["Buy.", "Hold on.", "Two\nlines."]), hours=hours)
+            continue
+        entry = chance.choice(entries)
+        if step < 0.6:
+            log.journal.add([(entry.id, lesson(at=at) if entry.outcome else outcome(at=at))])
+        elif step < 0.75:
+            log.journal.add([(entry.id, forgetting(at))])
+        elif step < 0.85:
+            edit = chance.choice([(b"| Buy |", b"| Sell |"), (b"Buy.", b"Buy it all.")])
+            log.path.write_bytes(log.data.replace(*edit, 1))
+        else:
+            log.path.write_bytes(b"A remark.\n\n" + log.data.lstrip())
+
+
 # With git
 
 

@@ -21,7 +21,8 @@ from tests.journal.making import (
     outcome,
 )
 from tradmem import Addition, Decision, LogBusy, MarkdownJournal, Outcome, RamJournal, Rating
-from tradmem.exchange.flat import COLUMNS
+from tradmem.errors import UsageError
+from tradmem.exchange.flat import COLUMNS, row_of, whole_of_row
 from tradmem.exchange.taking import Fate, copy, take
 from tradmem.exchange.whole import Whole, from_json, to_json
 from tradmem.journal.base import OnConflict
@@ -50,6 +51,27 @@ def test_there_and_back_is_the_same_to_the_byte(log, tmp_path):
     assert ram.entries() == log.entries()
     copy(ram, back)
     assert back.path.read_bytes() == log.path.read_bytes()
+
+
+@pytest.mark.parametrize("act", [outcome(), lesson(), Addition(kind="reopen", at=KNOWN)])
+def test_a_note_that_is_said_to_have_an_outcome_is_refused(act):
+    with pytest.raises(UsageError, match=f"a note and has the {act.kind} of a decision"):
+        from_json(to_json(Whole(note("Guides low."), (act,))))
+    assert from_json(to_json(Whole(note("Guides low."), (forgetting(),)))).recorded.is_note
+
+
+def test_a_row_carries_what_was_noted_beside_a_decision_and_no_outcome_of_a_note():
+    journal = RamJournal()
+    entry, _ = journal.append(decision("Buy."))
+    journal.add([(entry.id, outcome()), (entry.id, Addition(kind="remark", text="Sized small."))])
+    row = row_of(journal.get(entry.id))
+    back = whole_of_row(row, KNOWN)
+    assert (back.recorded.is_note, back.recorded.text) == (False, "Buy.")
+    assert back.additions[-1] == Addition(kind="remark", text="Sized small.")
+    with pytest.raises(UsageError, match="a note and has the outcome of a decision"):
+        whole_of_row(row | {"status": "note"}, KNOWN)
+    without = {name: value for name, value in row.items() if name != "status"}
+    assert not whole_of_row(without, KNOWN).recorded.is_note
 
 
 def test_a_second_copy_does_nothing(log, tmp_path):

@@ -4,8 +4,8 @@ import pytest
 
 from tests.journal.making import decision, lesson, outcome
 from tradmem import Addition, LogError, PostgresJournal, UsageError
-from tradmem.cli.output import without_password
 from tradmem.journal.postgres.place import where
+from tradmem.masking import without_password
 
 
 @pytest.mark.parametrize(

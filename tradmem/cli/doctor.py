@@ -2,10 +2,11 @@
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,9 +21,13 @@ from tradmem.errors import PriceError, PriceFault, TradmemError
 from tradmem.model_settings import is_set_up, model_settings
 from tradmem.opening import is_database
 
+if TYPE_CHECKING:
+    from tradmem.market.prices import Bars, PriceSource, Span
+
 # One listed in New York, one in Tokyo, and one that trades every day.
 SYMBOLS = ("SPY", "7203.T", "BTC-USD")
 _PATIENCE = 20.0  # seconds for a model's one word
+_NETWORK = 4.0  # seconds for one request; one that fails is tried once more
 _DAYS = 14  # back from today; no market is closed for as long
 
 
@@ -84,12 +89,11 @@ def _show(finding: Finding, before: list[Finding]) -> None:
 
 
 def _prices(log: str, name: str) -> Iterator[Finding]:
-    """Ask for three symbols, one after the other, each with its time."""
+    """Ask for three symbols side by side."""
     from tradmem.market.prices import Span
 
     try:
-        source = open_memory(log, prices=name).prices
-        source = getattr(source, "source", source)  # what is kept would say nothing of the network
+        source = _source(log, name)
         owned = getattr(source, "tickers", ())
     except TradmemError as error:
         yield Finding(about="Prices", good=False, said=str(error))
@@ -99,21 +103,43 @@ def _prices(log: str, name: str) -> Iterator[Finding]:
     symbols: tuple[str, ...] = SYMBOLS
     if owned:  # a file knows its own, of any time
         symbols, span = tuple(owned[: len(SYMBOLS)]), Span(date.min, today)
-    for symbol in symbols:
-        start = time.perf_counter()
-        try:
-            found = source.fetch({symbol: span})[symbol]
-        except Exception as error:  # noqa: BLE001 - whatever a source does is what is asked here
-            detail = f"{type(error).__name__}: {error}"
-            found = PriceError(PriceFault.UNREACHABLE, symbol, detail)
-        seconds = f"{time.perf_counter() - start:.1f} s"
-        if isinstance(found, PriceError):
-            said = f"{found} ({seconds})"
-        else:
-            said = f"{counted(len(found.dates), 'close')} up to {found.dates[-1]} ({seconds})"
-        yield Finding(
-            about=f"Prices from {name}: {symbol}", good=not isinstance(found, PriceError), said=said
-        )
+    start = time.perf_counter()
+    answers = _asked(source, symbols, span)
+    seconds = f"{time.perf_counter() - start:.1f} s"
+    for symbol, found in answers.items():
+        good = not isinstance(found, PriceError)
+        said = _closes(found)
+        yield Finding(about=f"Prices from {name}: {symbol}", good=good, said=f"{said} ({seconds})")
+
+
+def _source(log: str, name: str) -> "PriceSource":
+    """What a memory asks for closes; Yahoo itself, since what is kept says nothing of it."""
+    source = open_memory(log, prices=name).prices
+    if not hasattr(source, "source"):
+        return source
+    from tradmem.market.yahoo import YahooPrices
+
+    return YahooPrices(
+        aliases=configuration().settings.aliases, retries=1, backoff=0.2, timeout=_NETWORK
+    )
+
+
+def _asked(
+    source: "PriceSource", symbols: Sequence[str], span: "Span"
+) -> "Mapping[str, Bars | PriceError]":
+    """What a source answers, or why it does not."""
+    try:
+        found = source.fetch(dict.fromkeys(symbols, span))
+        return {symbol: found[symbol] for symbol in symbols}
+    except Exception as error:  # noqa: BLE001 - whatever a source does is what is asked here
+        detail = f"{type(error).__name__}: {error}"
+        return {name: PriceError(PriceFault.UNREACHABLE, name, detail) for name in symbols}
+
+
+def _closes(found: "Bars | PriceError") -> str:
+    if isinstance(found, PriceError):
+        return str(found)
+    return f"{counted(len(found.dates), 'close')} up to {found.dates[-1]}"
 
 
 def _log(log: str) -> Iterator[Finding]:

@@ -6,8 +6,7 @@ from typing import Any
 
 from tradmem.cli.layout import Cell, one_line, paragraphs
 from tradmem.cli.words import bold, counted, dim, dollars, minute, styled
-from tradmem.clock import parse_instant
-from tradmem.errors import UsageError
+from tradmem.lessons.exchanges import dated
 
 
 def known_by(
@@ -16,7 +15,7 @@ def known_by(
     """Those of an instant or before, without what is not dated; all of them if that is None."""
     if as_of is None:
         return records
-    return [record for record in records if (at := _at(record)) and at <= as_of]
+    return [record for record in records if (at := dated(record)) and at <= as_of]
 
 
 def conversation(records: Sequence[Mapping[str, Any]], room: int) -> Iterator[str]:
@@ -41,7 +40,7 @@ def conversation(records: Sequence[Mapping[str, Any]], room: int) -> Iterator[st
 
 def _head(record: Mapping[str, Any]) -> str:
     """When, whom, what it took, and what came of it."""
-    at = _at(record)
+    at = dated(record)
     tokens = record.get("tokens")
     sent, received = tokens if isinstance(tokens, list) and len(tokens) == 2 else (0, 0)
     cost, seconds = record.get("cost"), record.get("seconds")
@@ -61,13 +60,6 @@ def _head(record: Mapping[str, Any]) -> str:
         Cell(one_line(became), colour),
     ]
     return styled(cells)
-
-
-def _at(record: Mapping[str, Any]) -> datetime | None:
-    try:
-        return parse_instant(str(record.get("at")))
-    except UsageError:
-        return None
 
 
 def _is_message(value: Any) -> bool:

@@ -4,15 +4,18 @@ from collections.abc import Iterable
 
 import click
 
-from tradmem.cli import options
+from tradmem.cli import completing, naming, options
 from tradmem.cli.layout import paragraphs
+from tradmem.cli.naming import entry_of, is_date
 from tradmem.cli.opening import open_memory
 from tradmem.cli.output import say, width, write, write_json
 from tradmem.cli.words import called, counted, done_line, minute, took
-from tradmem.clock import parse_instant
+from tradmem.clock import parse_date, parse_instant
+from tradmem.errors import UsageError
 from tradmem.governance import Consolidation, why_hidden
 from tradmem.lessons.consolidate import LEAST
 from tradmem.lessons.reflect import NO_USAGE
+from tradmem.memory import Memory
 from tradmem.model import Act, Entry
 from tradmem.rows import as_json as json_of
 
@@ -20,27 +23,28 @@ _ACTS = ("forget", "expire", "supersede", "undo")
 
 
 @click.command()
-@click.argument("entry_id", metavar="ID")
+@naming.argument
 @options.reason
 @options.actor
 @options.dry_run
 @options.log
 @options.as_json
 def forget(
-    *, entry_id: str, reason: str, actor: str, dry_run: bool, log: str, as_json: bool
+    *, words: tuple[str, ...], reason: str, actor: str, dry_run: bool, log: str, as_json: bool
 ) -> None:
     """Hide an entry from recall.
 
-    It stays in the file and in statistics. ID may be the beginning of one. `tradmem undo`
-    takes it back.
+    It stays in the file and in statistics. The entry is named as for `tradmem show`.
+    `tradmem undo` takes it back.
     """
     memory = open_memory(log)
-    entry = memory.forget(entry_id, reason=reason, actor=actor, dry_run=dry_run)
+    name = entry_of(memory, words).id
+    entry = memory.forget(name, reason=reason, actor=actor, dry_run=dry_run)
     _print(entry, "forgotten", dry_run=dry_run, as_json=as_json)
 
 
 @click.command()
-@click.argument("entry_id", metavar="ID")
+@naming.argument
 @click.argument("valid_until", metavar="WHEN")
 @options.reason
 @options.actor
@@ -49,7 +53,7 @@ def forget(
 @options.as_json
 def expire(
     *,
-    entry_id: str,
+    words: tuple[str, ...],
     valid_until: str,
     reason: str,
     actor: str,
@@ -61,36 +65,59 @@ def expire(
 
     WHEN is a date, whose last instant in UTC is meant, or an instant such as
     2026-03-31T20:00:00Z. It takes the place of any end that the entry had; one that has
-    passed hides from now on, and never from before.
+    passed hides from now on, and never from before. The entry is named as for `tradmem show`.
     """
     memory = open_memory(log)
-    entry = memory.expire(entry_id, valid_until, reason=reason, actor=actor, dry_run=dry_run)
+    found = entry_of(memory, words)
+    if len(words) == 1 and is_date(valid_until) and not found.id.startswith(words[0].lower()):
+        _check_is_end(memory, found.ticker, valid_until)
+    entry = memory.expire(found.id, valid_until, reason=reason, actor=actor, dry_run=dry_run)
     assert entry.valid_until
     _print(entry, f"valid until {minute(entry.valid_until)}", dry_run=dry_run, as_json=as_json)
 
 
+def _check_is_end(memory: Memory, ticker: str, day: str) -> None:
+    """See to it that a date behind a ticker is no entry's own, with the end left out.
+
+    Raises:
+        UsageError: it is.
+    """
+    if memory.journal.find(parse_date(day), ticker):
+        raise UsageError(f"{ticker} {day} names an entry; say until when behind it, or name its id")
+
+
 @click.command()
-@click.argument("old", metavar="OLD")
-@click.argument("new", metavar="NEW")
+@click.argument("words", nargs=-1, metavar="OLD NEW", shell_complete=completing.entries)
 @options.reason
 @options.actor
 @options.dry_run
 @options.log
 @options.as_json
 def supersede(
-    *, old: str, new: str, reason: str, actor: str, dry_run: bool, log: str, as_json: bool
+    *,
+    words: tuple[str, ...],
+    reason: str,
+    actor: str,
+    dry_run: bool,
+    log: str,
+    as_json: bool,
 ) -> None:
     """Let one entry stand in another one's place.
 
-    OLD is hidden from recall from now on, because NEW says it better; both are ids.
+    OLD is hidden from recall from now on, because NEW says it better. Both are named as for
+    `tradmem show`: by an id, by ticker and date, by ticker alone, or as last.
     """
     memory = open_memory(log)
+    found = [entry_of(memory, name).id for name in naming.names(words)]
+    if len(found) != 2:
+        raise UsageError("name two entries: the one to hide, and the one that stands in its place")
+    old, new = found
     entry = memory.supersede(old, new, reason=reason, actor=actor, dry_run=dry_run)
     _print(entry, f"superseded by {entry.superseded_by}", dry_run=dry_run, as_json=as_json)
 
 
 @click.command()
-@click.argument("entry_id", metavar="ID")
+@naming.argument
 @click.option("--act", type=click.Choice(_ACTS), help="The latest of this kind.")
 @options.reason
 @options.actor
@@ -99,7 +126,7 @@ def supersede(
 @options.as_json
 def undo(
     *,
-    entry_id: str,
+    words: tuple[str, ...],
     act: str | None,
     reason: str,
     actor: str,
@@ -111,10 +138,11 @@ def undo(
 
     Without --act, the latest forget, expire or supersede in force. On a note that stands for
     lessons: they get their places back, and the note is forgotten. What recall showed to
-    decisions in between stays as it was.
+    decisions in between stays as it was. The entry is named as for `tradmem show`.
     """
     memory = open_memory(log)
-    entries = memory.undo(entry_id, reason=reason, actor=actor, kind=act, dry_run=dry_run)
+    name = entry_of(memory, words).id
+    entries = memory.undo(name, reason=reason, actor=actor, kind=act, dry_run=dry_run)
     if as_json:
         write_json(json_of(entry) for entry in entries)
         return

@@ -2,15 +2,14 @@
 
 import click
 
-from tradmem.cli import options
+from tradmem.cli import naming, options
 from tradmem.cli.details import word_of
 from tradmem.cli.layout import Cell, Column, table
+from tradmem.cli.naming import entry_of
 from tradmem.cli.opening import open_memory
 from tradmem.cli.output import width, write, write_json
-from tradmem.cli.show import find
 from tradmem.cli.words import minute
 from tradmem.clock import format_instant
-from tradmem.errors import UsageError
 from tradmem.history import Event
 
 _COLUMNS = (
@@ -23,7 +22,7 @@ _COLUMNS = (
 
 
 @click.command()
-@click.argument("words", metavar="ID | TICKER [DATE] | last", nargs=-1)
+@naming.argument
 @options.as_of
 @options.log
 @options.as_json
@@ -36,11 +35,7 @@ def history(*, words: tuple[str, ...], as_of: str | None, log: str, as_json: boo
     and a date, by a ticker alone, which is its newest, or as last.
     """
     memory = open_memory(log)
-    found = find(memory.entries(), words)
-    if len(found) > 1:
-        ids = ", ".join(entry.id for entry in found)
-        raise UsageError(f"{' '.join(words)} names {len(found)} entries; write one of {ids}")
-    events = memory.history(found[0].id, as_of)
+    events = memory.history(entry_of(memory, words).id, as_of)
     if as_json:
         write_json(_object(event) for event in events)
         return

@@ -15,6 +15,7 @@ from tradmem.cli.paging import edit as open_editor
 from tradmem.cli.paging import write_paged
 from tradmem.clock import as_instant
 from tradmem.errors import UsageError
+from tradmem.journal.files import refuse
 from tradmem.journal.markdown import MarkdownJournal
 from tradmem.model import Entry
 
@@ -136,7 +137,10 @@ def _edit(journal: MarkdownJournal) -> None:
 
     from tradmem.exchange.merge import merge
 
-    before = journal.path.read_bytes()
+    try:
+        before = journal.path.read_bytes()
+    except OSError as error:
+        refuse("read", journal.path, error)
     with TemporaryDirectory(prefix="tradmem-") as folder:
         copy = Path(folder) / journal.path.name
         copy.write_bytes(before)

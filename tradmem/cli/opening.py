@@ -11,7 +11,7 @@ import click
 from tradmem import opening
 from tradmem.cli.output import say
 from tradmem.clock import Clock, system_clock, utc
-from tradmem.errors import PriceError, PriceFault, UsageError
+from tradmem.errors import UsageError
 from tradmem.journal.base import Journal
 from tradmem.journal.markdown import MarkdownJournal
 from tradmem.settings_file import DEFAULT_HORIZONS, DEFAULT_LOG, is_silent
@@ -20,12 +20,11 @@ if TYPE_CHECKING:
     from tradmem.configuration import Configuration
     from tradmem.lessons.exchanges import Exchanges
     from tradmem.lessons.reflect import Reflector
-    from tradmem.market.prices import Bars, PriceSource, Span
+    from tradmem.market.prices import PriceSource
     from tradmem.memory import Memory
     from tradmem.settings import Settings
 
 _NO_BENCHMARK = "none"
-_DEMO = "demo"
 _CONFIGURATION = "tradmem.configuration"  # the key of the context's ``meta`` that keeps it
 
 
@@ -102,113 +101,49 @@ def open_memory(
     """
     from tradmem.memory import Memory
 
-    return Memory.open(
-        log or DEFAULT_LOG,
+    settings = settings_for(prices, benchmark)
+    return Memory(
+        opening.open_journal(log or DEFAULT_LOG, settings),
         prices=open_prices(prices),
-        reflector=open_reflector(
-            reflector, log or DEFAULT_LOG, max_cost=max_cost, retry_stuck=retry_stuck
-        ),
-        settings=settings_for(prices, benchmark),
+        reflector=open_reflector(reflector, log, max_cost=max_cost, retry_stuck=retry_stuck),
+        settings=settings,
         clock=clock(),
     )
 
 
 def settings_for(prices: str, benchmark: str | None) -> "Settings":
     """The settings, with the benchmark that an option names, or that the demo's prices have."""
-    if prices.lower() == _DEMO and not benchmark:
-        from tradmem.demo import BENCHMARK
-
-        benchmark = BENCHMARK
     settings = configuration().settings
-    return replace(settings, benchmark=_benchmark(benchmark)) if benchmark else settings
+    if benchmark:
+        return replace(settings, benchmark=_benchmark(benchmark))
+    from tradmem.sources import settings_with
+
+    return settings_with(prices, settings)
 
 
 def open_prices(name: str) -> "PriceSource | None":
-    """A price source by name or path; None for the memory's own, which is Yahoo.
+    """A price source by name or path, see :func:`tradmem.sources.open_prices`."""
+    from tradmem import sources
 
-    Raises:
-        UsageError: there is no such file.
-    """
-    if name.lower() == "yahoo":
-        return None
-    if name.lower() == _DEMO:
-        from tradmem.demo import demo_prices
-
-        return Closed(demo_prices(), "the demo's prices")
-    from tradmem.market.frames import FilePrices
-
-    return Closed(FilePrices(name), name)
+    return sources.open_prices(name, tell=say)
 
 
 def open_reflector(
     name: str, log: str, *, max_cost: float | None = None, retry_stuck: bool = False
 ) -> "Reflector":
-    """A reflector by name; its exchanges with a model are kept beside the log.
+    """A reflector by name, see :func:`tradmem.sources.open_reflector`."""
+    from tradmem import sources
 
-    ``auto`` asks a model where a key or a server for one is set, else the template writes;
-    so it does where a model is set up half, which is said.
-
-    Args:
-        name: ``auto``, ``openai`` or ``template``.
-        log: the path of the log.
-        max_cost: US dollars that a model may cost in a run.
-        retry_stuck: whether a model is asked too about what it was asked about in vain.
-
-    Raises:
-        UsageError: a setting cannot be, or ``openai`` is asked for and not set up.
-    """
-    from tradmem.model_settings import is_set_up, model_settings
-
-    if name == "openai" or (name == "auto" and is_set_up()):
-        settings = model_settings(max_cost=max_cost)
-        if name == "openai" or not settings.lacks:
-            from tradmem.lessons.openai import OpenAIReflector
-
-            return OpenAIReflector(
-                settings, exchanges=exchanges_of(log), retry_stuck=retry_stuck, clock=clock()
-            )
-        say(f"{settings.lacks}; until then the template writes the lessons")
-    from tradmem.lessons.reflect import TemplateReflector
-
-    return TemplateReflector()
+    return sources.open_reflector(
+        name, log, tell=say, clock=clock(), max_cost=max_cost, retry_stuck=retry_stuck
+    )
 
 
 def exchanges_of(log: str) -> "Exchanges":
     """The raw exchanges with a model about the entries of a log, in a file beside it."""
-    from tradmem.lessons.exchanges import exchanges_beside
+    from tradmem import sources
 
-    return exchanges_beside(DEFAULT_LOG if opening.is_database(log) else log or DEFAULT_LOG)
-
-
-class Closed:
-    """A price source that cannot know all tickers.
-
-    That a ticker is not in a file says nothing about the world, so it must never end a
-    wait and have its decisions given up: it is a failure of the run, and nothing is stored.
-    """
-
-    def __init__(self, source: "PriceSource", name: str) -> None:
-        self._source = source
-        self._name = name
-        self._told: set[str] = set()
-
-    @property
-    def tickers(self) -> tuple[str, ...]:
-        """Those that it has, as far as it tells."""
-        return tuple(getattr(self._source, "tickers", ()))
-
-    def fetch(self, spans: "Mapping[str, Span]") -> "dict[str, Bars | PriceError]":
-        """See :class:`tradmem.market.prices.PriceSource`."""
-        for notice in getattr(self._source, "notices", ()):
-            if notice not in self._told:
-                self._told.add(notice)
-                say(notice)
-        return {
-            ticker: PriceError(PriceFault.NOT_HELD, ticker, self._name)
-            if isinstance(found, PriceError) and found.kind is PriceFault.UNKNOWN_SYMBOL
-            else found
-            for ticker, found in self._source.fetch(spans).items()
-        }
+    return sources.exchanges_of(log)
 
 
 def _benchmark(name: str) -> str | Mapping[str, str | None]:

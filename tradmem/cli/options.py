@@ -47,7 +47,9 @@ def _set(key: str) -> Callable[[], str]:
 
 
 def _note_log(_: click.Context, __: click.Parameter, name: str) -> str:
-    """See to it that the password of a database is never printed."""
+    """The log that is meant; see to it that the password of a database is never printed."""
+    if not name:
+        return DEFAULT_LOG
     if is_database(name):
         from tradmem.cli.output import conceal
         from tradmem.journal.postgres.place import where

@@ -17,13 +17,6 @@ from tradmem.clock import format_instant
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 _PLAIN = {"…": "...", "±": "+/-", "·": "-", "\u2013": "-", "\u2014": "-", "\u2019": "'"}
 _CONCEALED: dict[str, str] = {}
-# The password of an address: what stands before its last @, whatever it holds, and in its
-# query, however its name is written.
-_PASSWORD = re.compile(
-    r"(?<=://)([^/@:?#]*):\S*(?=@)"
-    r"|(?<=[?&])((?:[^=&]*(?:pass|token|secret|key|%)[^=&]*)=)[^&]*",
-    re.IGNORECASE,
-)
 _PIPE_WIDTH = 100  # columns where no terminal says how many it has
 
 
@@ -60,13 +53,6 @@ def _without_secrets(text: str) -> str:
     for secret, shown in _CONCEALED.items():
         text = text.replace(secret, shown)
     return text
-
-
-def without_password(text: str) -> str:
-    """An address without the password in it."""
-    return _PASSWORD.sub(
-        lambda hit: f"{hit[1]}:***" if hit[1] is not None else f"{hit[2]}***", text
-    )
 
 
 def say(text: str) -> None:

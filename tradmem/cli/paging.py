@@ -10,6 +10,8 @@ from tradmem.errors import UsageError
 
 _PAGER = "less"
 _EDITORS = ("sensible-editor", "nano", "vim", "vi", "notepad")
+# Those that wait for keys, and so for ever where nobody can press any.
+_ON_A_TERMINAL = frozenset({*_EDITORS[:-1], "editor", "nvim", "ed", "ex", "joe", "mcedit", "pico"})
 
 
 def write_paged(lines: Iterable[str], *, wanted: bool = True) -> None:
@@ -62,8 +64,11 @@ def edit(path: Path) -> None:
     command = shlex.split(named) if named else [n for n in _EDITORS if shutil.which(n)][:1]
     if not command:
         raise UsageError("no editor is known; set EDITOR to one")
-    if not named and not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise UsageError(f"there is no terminal to start {command[0]} on; set EDITOR to an editor")
+    waits = not named or Path(command[0]).name in _ON_A_TERMINAL
+    if waits and shutil.which(command[0]) and not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageError(
+            f"there is no terminal to start {command[0]} on; set EDITOR to one that needs none"
+        )
     try:
         done = subprocess.run([*command, str(path)], check=False)  # noqa: S603 - it is the person's own
     except OSError as error:

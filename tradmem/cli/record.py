@@ -6,10 +6,11 @@ from collections.abc import Sequence
 import click
 
 from tradmem.cli import options
+from tradmem.cli.naming import entry_of
 from tradmem.cli.opening import now, open_memory
 from tradmem.cli.output import say, write, write_json
 from tradmem.cli.words import done_line
-from tradmem.errors import UnknownEntry, UsageError
+from tradmem.errors import UsageError
 from tradmem.journal.base import Stored
 from tradmem.memory import Memory
 from tradmem.model import Entry, Rating
@@ -159,19 +160,13 @@ def _not_empty(text: str) -> str:
     return text
 
 
-def _known(memory: Memory, names: Sequence[str]) -> list[str]:
-    """The ids that some ids or beginnings of ids stand for.
+def _known(memory: Memory, given: Sequence[str]) -> list[str]:
+    """The ids that some names stand for, each as for `tradmem show`.
 
     Raises:
         UnknownEntry: one stands for none.
     """
-    found = []
-    for name in names:
-        entry = memory.get(name)
-        if entry is None:
-            raise UnknownEntry(f"no entry has the id {name}; `tradmem log` lists them")
-        found.append(entry.id)
-    return found
+    return [entry_of(memory, name.split()).id for name in given]
 
 
 def _print_stored(entry: Entry, stored: Stored, *, as_json: bool) -> None:
@@ -185,8 +180,8 @@ def _warn(entry: Entry, stored: Stored) -> None:
     """What the person who records should know, and could otherwise miss."""
     if stored is Stored.KEPT:
         say(
-            f"{entry.id} stands with another text or rating; until its entry session closes, "
-            "--on-conflict revise replaces it"
+            f"nothing was stored: {entry.id} stands with another text or rating; until its entry "
+            "session closes, --on-conflict revise replaces it"
         )
     elif entry.rating is None:
         names = ", ".join(rating.value for rating in Rating)

@@ -12,6 +12,7 @@ from tradmem.cli import options
 from tradmem.cli.group import DONE, FAILED
 from tradmem.cli.layout import paragraphs
 from tradmem.cli.listing import due_lines, entry_lines
+from tradmem.cli.naming import entry_of
 from tradmem.cli.opening import now, open_memory
 from tradmem.cli.output import say, width, write, write_json
 from tradmem.cli.words import bold, called, counted, minute, took
@@ -116,7 +117,7 @@ def resolve(
                 instant,
                 tickers or None,
                 reflect=reflect,
-                accept=accept,
+                accept=[entry_of(memory, name.split()).id for name in accept],
                 retry_unresolvable=retry_unresolvable,
                 recheck=recheck,
                 wait=wait,

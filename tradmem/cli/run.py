@@ -184,7 +184,7 @@ def _check_demo() -> None:
     Raises:
         UsageError: they have.
     """
-    from tradmem.demo.prices import last_day
+    from tradmem.market.sample import last_day
 
     if now().date() > last_day():
         raise UsageError(

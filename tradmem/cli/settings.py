@@ -11,8 +11,9 @@ import click
 from tradmem.cli import options
 from tradmem.cli.layout import Cell, Column, Style, table
 from tradmem.cli.opening import configuration
-from tradmem.cli.output import say, width, without_password, write, write_json
+from tradmem.cli.output import say, width, write, write_json
 from tradmem.configuration import Configuration
+from tradmem.masking import without_password
 from tradmem.model_settings import NO_KEY
 from tradmem.settings import default_cache, default_vectors
 from tradmem.variables import KEYS, SECTION

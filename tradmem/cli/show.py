@@ -1,28 +1,24 @@
 """``show``: one entry with all that became of it."""
 
-import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
 import click
 
-from tradmem.cli import completing, options
+from tradmem.cli import naming, options
 from tradmem.cli.details import facts, history, outcome_lines
 from tradmem.cli.exchange import conversation, known_by
 from tradmem.cli.layout import Cell, one_line, paragraphs
 from tradmem.cli.listing import entry_lines
+from tradmem.cli.naming import find
 from tradmem.cli.opening import exchanges_of, now, open_memory
 from tradmem.cli.output import safe, say, width, write, write_json
 from tradmem.cli.words import bold, called, counted, dim, result, styled
-from tradmem.clock import as_instant, parse_date
-from tradmem.errors import UnknownEntry, UsageError
+from tradmem.clock import as_instant
 from tradmem.memory import Memory
 from tradmem.model import Act, Entry, Outcome
 from tradmem.rows import as_json as json_of
-from tradmem.tickers import MARKET, TICKER, check_ticker
-
-_ID = re.compile(r"[0-9a-f]{4,12}\Z")
 
 
 class Shown(NamedTuple):
@@ -44,9 +40,7 @@ class Shown(NamedTuple):
 
 
 @click.command()
-@click.argument(
-    "words", nargs=-1, metavar="ID | TICKER [DATE] | last", shell_complete=completing.entries
-)
+@naming.argument
 @click.option("--exchange", is_flag=True, help="Print what a model was asked and answered.")
 @options.log
 @options.as_of
@@ -96,44 +90,6 @@ def _show_exchanges(
             write(styled([*_heading(entry), dim(safe(str(exchanges.path)))]))
             for line in conversation(records, width()):
                 write(line)
-
-
-def find(entries: Sequence[Entry], words: Sequence[str]) -> list[Entry]:
-    """The entries that some words name, of entries by date.
-
-    Raises:
-        UsageError: the words name nothing that could be, or more than one id.
-        UnknownEntry: there is no such entry.
-    """
-    if not words or len(words) > 2:
-        raise UsageError("name one entry: an id, a ticker and a date, or last")
-    if len(words) == 2:
-        ticker = words[0] if words[0] == MARKET else check_ticker(words[0])
-        day = parse_date(words[1])
-        found = [entry for entry in entries if (entry.ticker, entry.date) == (ticker, day)]
-    elif words[0] == "last":
-        found = list(entries[-1:])
-    else:
-        found = _by_id(entries, words[0]) or _newest_of(entries, words[0])
-    if not found:
-        raise UnknownEntry(f"there is no entry {' '.join(words)}; `tradmem log` lists them")
-    return found
-
-
-def _by_id(entries: Sequence[Entry], name: str) -> list[Entry]:
-    if not _ID.match(name.lower()):
-        return []
-    found = {e.id: e for e in reversed(entries) if e.id.startswith(name.lower())}
-    if len(found) > 1:
-        raise UsageError(f"{name} is the beginning of {len(found)} ids; write more of it")
-    return list(found.values())
-
-
-def _newest_of(entries: Sequence[Entry], name: str) -> list[Entry]:
-    ticker = name.upper()
-    if ticker != MARKET and not TICKER.match(ticker):
-        return []
-    return [entry for entry in entries if entry.ticker == ticker][-1:]
 
 
 def _shown(memory: Memory, entry: Entry, entries: Sequence[Entry]) -> Shown:

@@ -3,132 +3,42 @@
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
 from tradmem.cli import options
 from tradmem.cli.group import DONE, FAILED
 from tradmem.cli.listing import due_lines, entry_lines
-from tradmem.cli.opening import exchanges_of, is_there, now, open_journal, open_memory
-from tradmem.cli.output import safe, say, width, without_password, write, write_json
-from tradmem.cli.status_runs import run_lines, run_object, wanted_by
-from tradmem.cli.words import bold, called, counted, dim, from_now
-from tradmem.clock import format_instant
+from tradmem.cli.opening import is_there, now, open_journal, open_memory
+from tradmem.cli.output import safe, say, width, write, write_json
+from tradmem.cli.standing import RECENT, Standing, name_of, standing_of
+from tradmem.cli.status_runs import run_lines, run_object
+from tradmem.cli.words import bold, counted, dim, from_now, minute
+from tradmem.clock import as_instant, format_instant
 from tradmem.journal.markdown import MarkdownJournal
-from tradmem.lessons.exchanges import STUCK_AFTER
-from tradmem.memory import Memory
-from tradmem.model import Entry, Problem, Status, Verdict
-from tradmem.opening import is_database
-from tradmem.running.record import RunLog, RunRecord
-from tradmem.settings_file import DEFAULT_LOG
+from tradmem.masking import without_password
+from tradmem.model import Entry, Status, Verdict
 
-_PATIENCE = timedelta(days=7)  # in which daily runs settle whatever has closes
-_RECENT = timedelta(days=7)
 _SHOWN = 10  # calls that went wrong
 _COMMAND = re.compile(r"`(tradmem (?:resolve|forget|show)\b[^`]*)`")
 
 
-class Standing(NamedTuple):
-    """How a memory stands.
-
-    Attributes:
-        entries: all of them.
-        pending: those that wait for their outcome, with the instant at which it is due.
-        attempts: how often a model was asked in vain for the lesson of an entry, by its id.
-        problems: what is wrong in the files.
-        now: when this was asked.
-        runs: the daily runs, the oldest first.
-    """
-
-    entries: Sequence[Entry]
-    pending: Sequence[tuple[Entry, datetime]]
-    attempts: Mapping[str, int]
-    problems: Sequence[Problem]
-    now: datetime
-    runs: Sequence[RunRecord] = ()
-
-    @property
-    def overdue(self) -> list[tuple[Entry, datetime]]:
-        """Pending decisions whose outcome is due."""
-        return [(entry, due) for entry, due in self.pending if due <= self.now]
-
-    @property
-    def without_lesson(self) -> list[Entry]:
-        """Those that are settled, and wait for their lesson."""
-        return [entry for entry in self.entries if entry.status is Status.SETTLED]
-
-    @property
-    def stuck(self) -> list[Entry]:
-        """Those of them that a model is not asked about any more."""
-        return [e for e in self.without_lesson if self.attempts.get(e.id, 0) >= STUCK_AFTER]
-
-    @property
-    def given_up(self) -> list[Entry]:
-        """Those that are unresolvable, and that nobody has taken note of by forgetting them."""
-        return [e for e in self.entries if e.status is Status.UNRESOLVABLE and not e.hidden]
-
-    @property
-    def suspects(self) -> list[Entry]:
-        """Those that the last run found suspect, and that are pending still."""
-        found = self.runs[-1].data.get("resolved") if self.runs else None
-        names = found.get("suspect") if isinstance(found, dict) else None
-        return [e for e, _ in self.pending if isinstance(names, list) and e.id in names]
-
-    @property
-    def judged(self) -> list[Entry]:
-        """Those whose outcome came within the last seven days, the newest first."""
-        since = (self.now - _RECENT).date()
-        found = [e for e in self.entries if e.outcome and e.outcome.known_on >= since]
-        return sorted(found, key=lambda e: (e.outcome and e.outcome.known_at, e.date), reverse=True)
-
-    def wanted(self) -> Iterator[str]:
-        """What a person should look at, one line each, and how."""
-        patience = f"for over {counted(_PATIENCE.days, 'day')}"
-        late = sum(self.now - due > _PATIENCE for _, due in self.overdue)
-        if late:
-            yield f"{counted(late, 'decision')} due {patience}, no outcome: see `tradmem resolve`"
-        stuck = self.stuck
-        known = [e.known_at for e in self.without_lesson if e.known_at and e not in stuck]
-        late = sum(self.now - known_at > _PATIENCE for known_at in known)
-        if late:
-            yield f"{counted(late, 'outcome')} known {patience}, no lesson: see `tradmem resolve`"
-        for entry in stuck:
-            yield (
-                f"{_name(entry)} is stuck: {self.attempts[entry.id]} answers of the model were of "
-                f"no use; `tradmem show {entry.id} --exchange` shows them, and "
-                "`tradmem resolve --retry-stuck` asks again"
-            )
-        for entry in self.suspects:
-            yield (
-                f"{_name(entry)} is suspect: closes in its window jump, by a split or bad data; "
-                f"mend the data, or take them with `tradmem resolve --accept {entry.id}`"
-            )
-        for entry in self.given_up:
-            yield (
-                f"{_name(entry)} is unresolvable: {entry.reason}; retry it with "
-                "`tradmem resolve --retry-unresolvable`, or take note of it "
-                f"with `tradmem forget {entry.id} --reason TEXT`"
-            )
-        unfinished = [entry.id for entry, _ in self.pending]
-        yield from wanted_by(self.runs, [*unfinished, *(e.id for e in self.without_lesson)])
-        for problem in self.problems:
-            yield str(problem)
-
-
 @click.command()
 @options.log
+@options.as_of
 @options.as_json
-def status(*, log: str, as_json: bool) -> int:
+def status(*, log: str, as_of: str | None, as_json: bool) -> int:
     """Say what is pending, and what needs a person.
 
     Asks nothing of the network. Exit status 1 if something needs a person: a decision or
-    lesson that stays due, one that was given up, a fault in the file.
+    lesson that stays due, one that was given up, a fault in the file. With --as-of, what was
+    so then; a fault in the file carries no date and is told of now only.
     """
-    standing = standing_of(open_memory(log), log)
+    instant = None if as_of is None else as_instant(as_of, now())
+    standing = standing_of(open_memory(log), log, instant)
     wanted = wanted_of(standing, log)
     if as_json:
         write_json([_object(log, standing, wanted)])
@@ -149,27 +59,15 @@ def wanted_of(standing: Standing, log: str) -> list[str]:
     return [_COMMAND.sub(lambda m: f"`{m[1]} --log {named}`", line) for line in standing.wanted()]
 
 
-def standing_of(memory: Memory, log: str) -> Standing:
-    """How a memory stands now."""
-    unfinished = memory.journal.unfinished()
-    return Standing(
-        entries=memory.entries(),
-        pending=[(entry, due) for entry in unfinished if (due := memory.due(entry))],
-        attempts=exchanges_of(log).attempts(),
-        problems=memory.journal.problems(),
-        now=now(),
-        runs=RunLog(DEFAULT_LOG if is_database(log) else log or DEFAULT_LOG).runs(),
-    )
-
-
 def page(log: str, standing: Standing, wanted: Sequence[str]) -> Iterator[str]:
     """How a memory stands, for people."""
     room = width()
     counts = Counter(entry.status for entry in standing.entries)
     total = counted(len(standing.entries), "entry", "entries")
+    total += f" as of {minute(standing.now)}" * standing.is_past
     told = ", ".join(f"{counts[kind]:,} {kind}" for kind in Status if counts[kind])
     yield bold(f"{total}: {told}" if told else total)
-    for path in _files(log):
+    for path in () if standing.is_past else _files(log):
         yield dim(f"  {path}  {_size(path)}")
     coming = [(entry, due) for entry, due in standing.pending if due > standing.now]
     if standing.overdue:
@@ -183,7 +81,7 @@ def page(log: str, standing: Standing, wanted: Sequence[str]) -> Iterator[str]:
         yield from ("", bold("Settled, without a lesson yet"))
         for entry in standing.without_lesson:
             assert entry.known_at
-            yield f"  {_name(entry)}, known {from_now(entry.known_at, standing.now)}"
+            yield f"  {name_of(entry)}, known {from_now(entry.known_at, standing.now)}"
     yield from run_lines(standing.runs, room)
     yield ""
     if wanted:
@@ -198,15 +96,11 @@ def _judged_lines(judged: Sequence[Entry], room: int) -> Iterator[str]:
     """The verdicts of the last days, and the calls that went wrong."""
     counts = Counter(entry.verdict for entry in judged)
     told = [f"{counts[kind]} {kind}" for kind in Verdict]
-    yield bold(f"Judged in the last {counted(_RECENT.days, 'day')}: {', '.join(told)}")
+    yield bold(f"Judged in the last {counted(RECENT.days, 'day')}: {', '.join(told)}")
     wrong = [entry for entry in judged if entry.verdict is Verdict.WRONG]
     yield from entry_lines(wrong[:_SHOWN], room, "  ")
     if len(wrong) > _SHOWN:
         yield dim("  `tradmem log --verdict wrong --known-since 7d` lists all that went wrong")
-
-
-def _name(entry: Entry) -> str:
-    return f"{entry.date} {entry.ticker} {called(entry)} ({entry.id})"
 
 
 def _files(log: str) -> list[Path]:
@@ -226,9 +120,11 @@ def _size(path: Path) -> str:
 
 def _object(log: str, standing: Standing, wanted: Sequence[str]) -> dict[str, Any]:
     counts = Counter(entry.status for entry in standing.entries)
+    files = [] if standing.is_past else _files(log)
     return {
         "log": without_password(log),
-        "files": [{"path": str(path), "bytes": path.stat().st_size} for path in _files(log)],
+        "as_of": format_instant(standing.now) if standing.is_past else None,
+        "files": [{"path": str(path), "bytes": path.stat().st_size} for path in files],
         "entries": len(standing.entries),
         "counts": {str(kind): counts[kind] for kind in Status},
         "pending": [

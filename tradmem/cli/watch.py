@@ -8,7 +8,8 @@ import click
 from tradmem.cli import options
 from tradmem.cli.opening import now, open_memory
 from tradmem.cli.output import colours, say, write
-from tradmem.cli.status import page, standing_of, wanted_of
+from tradmem.cli.standing import standing_of
+from tradmem.cli.status import page, wanted_of
 from tradmem.cli.words import dim, minute
 from tradmem.errors import TradmemError
 

@@ -10,13 +10,13 @@ from typing import Any
 
 from tradmem.agent import build_graph
 from tradmem.briefing import Move
-from tradmem.demo.prices import BENCHMARK, TICKERS, demo_days, demo_prices
 from tradmem.errors import LogError, UsageError
 from tradmem.journal import files
 from tradmem.journal.format import parse
 from tradmem.journal.markdown import MarkdownJournal
 from tradmem.lessons.hits import Track
 from tradmem.lessons.track import track
+from tradmem.market.sample import BENCHMARK, TICKERS, demo_days, demo_prices
 from tradmem.memory import Memory
 from tradmem.model import Entry, Rating, Status
 from tradmem.policies import Policy, by_strength, momentum_policy

@@ -23,6 +23,7 @@ from tradmem.model import (
     Entry,
     Outcome,
     Rating,
+    Status,
 )
 from tradmem.rows import harmless
 from tradmem.tickers import MARKET, check_ticker
@@ -37,6 +38,8 @@ COLUMNS = (
 )
 # What tells a row that we wrote from one of another program.
 OURS = frozenset({"id", "status", "decision", "decision_flags", "known_at"})
+# What a row can carry of what was added: the latest of each.
+_CARRIED = frozenset({Act.OUTCOME, Act.REFLECTION, Act.UNRESOLVABLE, Act.REMARK})
 _BETWEEN = {"tags": "; "}  # between the words of a list: of tags, which may hold blanks
 
 
@@ -66,9 +69,7 @@ def lost(entry: Entry) -> tuple[str, ...]:
         for word, is_there in {
             "outcomes of other horizons": len(entry.outcomes) > 1,
             "corrections": acts.count(Act.OUTCOME) > len(entry.outcomes),
-            "acts and remarks": any(
-                kind not in (Act.OUTCOME, Act.REFLECTION, Act.UNRESOLVABLE) for kind in acts
-            ),
+            "acts": any(kind not in _CARRIED for kind in acts),
         }.items()
         if is_there
     )
@@ -86,7 +87,7 @@ def whole_of_row(row: Mapping[str, Any], now: datetime, where: str = "") -> Whol
         UsageError: a value is missing, or is of the wrong kind.
     """
     read = _Row(row)
-    is_note = bool(read.text("note"))
+    is_note = _is_note(read)
     ticker = read.text("ticker")
     recorded = Decision(
         id=read.text("id"),
@@ -109,8 +110,16 @@ def whole_of_row(row: Mapping[str, Any], now: datetime, where: str = "") -> Whol
         holdout=read.get("holdout", _number) or 0.0,
         extra=read.get("extra", _extra) or {},
     )
-    check(recorded)
-    return Whole(recorded, tuple(_additions(read, now)), where)
+    additions = tuple(_additions(read, now))
+    check(recorded, additions)
+    return Whole(recorded, additions, where)
+
+
+def _is_note(read: "_Row") -> bool:
+    """Whether a row is a note; beside a decision stands what a person noted of it."""
+    if status := read.text("status"):
+        return status == Status.NOTE
+    return read.is_there("note") and not read.is_there("decision")
 
 
 def _additions(read: "_Row", now: datetime) -> list[Addition]:
@@ -125,6 +134,8 @@ def _additions(read: "_Row", now: datetime) -> list[Addition]:
     if read.text("status") == "unresolvable":
         reason = read.text("reason") or "not told"
         found.append(Addition(kind=Act.UNRESOLVABLE, at=now, data={"reason": reason}))
+    if not _is_note(read) and (remark := clean(read.text("note"))):
+        found.append(Addition(kind=Act.REMARK, text=remark))
     return found
 
 

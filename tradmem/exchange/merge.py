@@ -6,19 +6,17 @@ both sides changed one decision in two ways, or recorded one key with two texts,
 stay, and the earlier one, which comes first, counts until then.
 """
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from itertools import accumulate
+from datetime import datetime
+from typing import NamedTuple
 
-from tradmem.errors import UsageError
-from tradmem.exchange.taking import lacking
-from tradmem.journal.block import read_block
-from tradmem.journal.format import Block, amend, opening, parse
-from tradmem.journal.ledger import is_ledger, read_addition, read_line
-from tradmem.model import GOVERNING, Addition, Decision, Entry
-
-_START = datetime.min.replace(tzinfo=UTC)
+from tradmem.exchange.joining import START, both, placed
+from tradmem.exchange.pairing import Triple, bare, name_of, said, triples
+from tradmem.journal.format import Block, Log, opening, parse
+from tradmem.journal.ledger import TORN_LINE
+from tradmem.journal.text import DELIMITER
+from tradmem.model import Entry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,16 +36,10 @@ class Merged:
     conflicts: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Side:
-    """One version: its blocks by name and in order, and the text after the last."""
-
-    blocks: Mapping[Hashable, Block]
-    tail: bytes
-
-
 def merge(ours: bytes, base: bytes, theirs: bytes) -> Merged:
     """Join two versions of a log.
+
+    Joining the result with either of the two again changes nothing.
 
     Args:
         ours: the one whose order and newline style stay.
@@ -59,25 +51,48 @@ def merge(ours: bytes, base: bytes, theirs: bytes) -> Merged:
     """
     newline = _newline(ours or theirs)
     mine, old, other = (
-        _side(_with(newline, data), name)
+        parse(_with(newline, data), name)
         for data, name in ((ours, "ours"), (base, "the base"), (theirs, "theirs"))
     )
+    held, lacked = triples(*map(_blocks, (mine, old, other)))
     work = _Work(newline)
-    kept = [found for name in mine.blocks if (found := work.join(name, mine, old, other))]
-    new = [
-        (name, block)
-        for name, block in other.blocks.items()
-        if name not in mine.blocks and work.is_wanted(name, block, old)
-    ]
-    data = b"".join(_joined(_ordered(kept, new, old), newline))
+    kept = [_Place(work.join(found), found.was is not None) for found in held]
+    new = work.place(kept, [found for found in lacked if _is_wanted(found)])
+    data = b"".join(_joined(_ordered(kept, new), newline))
     if not ours.startswith((b"\n", b"\r\n")):
         data = data.lstrip(b"\r\n")
     return Merged(
         data=_closed(data, mine, old, other, newline),
-        taken=tuple(block.entry.id for _, block in new if block.entry),
+        taken=tuple(work.taken),
         completed=tuple(work.completed),
-        conflicts=tuple(work.conflicts),
+        conflicts=tuple(work.conflicts(kept)),
     )
+
+
+def _blocks(log: Log) -> list[Block]:
+    return [block for block in log.blocks if block.raw.strip()]
+
+
+def _is_wanted(found: Triple) -> bool:
+    """Whether a block that only the other side has is taken; else we removed it."""
+    return found.was is None or bare(found.was) != bare(_there(found.theirs))
+
+
+def _there(block: Block | None) -> Block:
+    assert block is not None
+    return block
+
+
+class _Place(NamedTuple):
+    """What stands where we have a block; nothing if the other side removed it.
+
+    Attributes:
+        blocks: one, or several that a person has to choose from.
+        is_known: whether the base has it.
+    """
+
+    blocks: list[Block]
+    is_known: bool
 
 
 class _Work:
@@ -85,149 +100,81 @@ class _Work:
 
     def __init__(self, newline: bytes) -> None:
         self._newline = newline
+        self.taken: list[str] = []
         self.completed: list[str] = []
-        self.conflicts: list[str] = []
+        self._torn_apart: set[str] = set()
 
-    def join(
-        self, name: Hashable, mine: _Side, old: _Side, other: _Side
-    ) -> tuple[Hashable, Block] | None:
-        """What stands for a block of ours; None if the other side removed it."""
-        block, was, theirs = mine.blocks[name], old.blocks.get(name), other.blocks.get(name)
+    def join(self, found: Triple) -> list[Block]:
+        """What stands for a block of ours; nothing if the other side removed it."""
+        block, was, theirs = _there(found.mine), found.was, found.theirs
         if theirs is None:
-            removed = was is not None and _bare(was) == _bare(block)
-            return None if removed else (name, block)
-        if _bare(theirs) == _bare(block) or (was and _bare(was) == _bare(theirs)):
-            return name, block
-        if was and _bare(was) == _bare(block):
-            self._note(block, theirs)
-            return name, _placed(theirs, block)
-        return name, self._both(block, was, theirs)
-
-    def is_wanted(self, name: Hashable, block: Block, old: _Side) -> bool:
-        """Whether a block that only the other side has is taken."""
-        was = old.blocks.get(name)
-        return was is None or _bare(was) != _bare(block)  # else we removed it
-
-    def _both(self, block: Block, was: Block | None, theirs: Block) -> Block:
-        """What stands where both sides changed a block."""
-        one, two = block.entry, theirs.entry
-        if one is None or two is None:  # by the name of a block these are the same bytes
-            return block
-        if _said(one) != _said(two):
-            before = was.entry if was else None
-            if before and _said(two) == _said(before):
-                return self._with(block, two)
-            if before and _said(one) == _said(before):
-                return self._with(_placed(theirs, block), one)
-            return self._two(block, theirs)
-        return self._with(block, two)
-
-    def _with(self, block: Block, other: Entry) -> Block:
-        """A block with what the other side added to its entry."""
-        entry = block.entry
-        assert entry is not None
-        missing = lacking(entry.additions, other.additions)
-        if not missing:
-            return block
-        raw, _ = amend(block.raw, missing, newline=self._newline)
-        common = [act.at for act in other.additions if act in entry.additions and act.at]
-        raw = _in_time(raw, missing, max(common, default=_START))
-        self.completed.append(entry.id)
-        return Block(raw=raw, line=block.line, entry=read_block(raw).entry)
-
-    def _two(self, block: Block, theirs: Block) -> Block:
-        """Both blocks, the earlier one first."""
-        entry = block.entry
-        assert entry is not None
-        first, second = sorted((block, theirs), key=_age)
-        self.conflicts.append(
-            f"{entry.id} ({entry.date} {entry.ticker}) says one thing here and another there; "
-            "both stand, the first counts: delete one of them"
-        )
-        raw = b"".join(_joined([first, second], self._newline))
-        return Block(raw=raw, line=block.line, entry=first.entry)
-
-    def _note(self, block: Block, theirs: Block) -> None:
-        if block.entry and theirs.entry:
+            return [] if was and bare(was) == bare(block) else [block]
+        if bare(theirs) == bare(block) or (was and bare(was) == bare(theirs)):
+            return [block]
+        if was and bare(was) == bare(block):
+            joined: Block | None = placed(theirs, block)
+        else:
+            joined = both(block, was, theirs, self._newline)
+        if joined is None:
+            self._torn_apart.add(_entry(block).id)
+            return sorted((block, theirs), key=_age)
+        if block.entry and bare(joined) != bare(block):
             self.completed.append(block.entry.id)
+        return [joined]
+
+    def place(self, kept: Sequence[_Place], lacked: Sequence[Triple]) -> list[Block]:
+        """Put the other texts of a key that we have beside ours; the rest is new."""
+        first = {name_of(block): place for place in reversed(kept) for block in place.blocks}
+        new: list[Block] = []
+        for found in lacked:
+            theirs = _there(found.theirs)
+            place = first.get(theirs.entry.id) if theirs.entry else None
+            if place is None:
+                new.append(theirs)
+                self.taken += [theirs.entry.id] if theirs.entry else []
+                continue
+            block = place.blocks[0]
+            if found.was is None and said(_entry(block)) == said(_entry(theirs)):
+                place.blocks[:1] = self.join(Triple(block, None, theirs))
+            else:
+                self._torn_apart.add(_entry(block).id)
+                place.blocks.append(theirs)
+                place.blocks.sort(key=_age)
+        return new
+
+    def conflicts(self, kept: Sequence[_Place]) -> Iterator[str]:
+        """What a person has to choose from, unless both sides knew it already."""
+        groups: dict[str, list[tuple[Block, bool]]] = {}
+        for place in kept:
+            for block in place.blocks:
+                if block.entry:
+                    groups.setdefault(block.entry.id, []).append((block, place.is_known))
+        for name, group in groups.items():
+            is_new = len({bare(block) for block, _ in group}) > 1 and not all(k for _, k in group)
+            if is_new or name in self._torn_apart:
+                entry = _entry(group[0][0])
+                yield (
+                    f"{name} ({entry.date} {entry.ticker}) says one thing here and another there; "
+                    "both stand, the first counts: delete one of them"
+                )
 
 
-def _in_time(raw: bytes, added: Sequence[Addition], since: datetime) -> bytes:
-    """A block whose acts stand in the order of their stamps, those of each side in its own.
-
-    Args:
-        raw: a block in which the acts of the other side stand last.
-        added: what the other side had added to it.
-        since: the last stamp that both sides know; what was added came later.
-    """
-    lines = raw.split(b"\n")
-    acts = {number: at for number, line in enumerate(lines) if (at := _stamp_of_act(line))}
-    places = list(acts)
-    own = len(places) - sum(act.kind in GOVERNING and act.at is not None for act in added)
-    ages = [
-        *accumulate((acts[place] for place in places[:own]), max),
-        *accumulate((max(acts[place], since) for place in places[own:]), max),
-    ]
-    order = sorted(range(len(places)), key=ages.__getitem__)
-    moved = [lines[places[number]] for number in order]
-    for place, line in zip(places, moved, strict=True):
-        lines[place] = line
-    return b"\n".join(lines)
-
-
-def _stamp_of_act(line: bytes) -> datetime | None:
-    """When a person or a program did what a ledger line tells; None for any other line."""
-    text = line.decode("utf-8", "replace")
-    try:
-        found = read_addition(read_line(text))[0] if is_ledger(text) else None
-    except (KeyError, UsageError):
-        return None
-    return found.at if found and found.kind in GOVERNING else None
-
-
-def _side(data: bytes, name: str) -> _Side:
-    log = parse(data, name)
-    blocks: dict[Hashable, Block] = {}
-    for block in log.blocks:
-        if not block.raw.strip():
-            continue
-        key: Hashable = block.entry.id if block.entry else _bare(block)
-        while key in blocks:  # one that stands twice in a file
-            key = (key, "again")
-        blocks[key] = block
-    return _Side(blocks, log.tail)
-
-
-def _bare(block: Block) -> bytes:
-    """The bytes of a block without the blank lines around it."""
-    return block.raw.strip(b" \t\r\n")
-
-
-def _said(entry: Entry) -> tuple[object, ...]:
-    d: Decision = entry.recorded
-    return (d.date, d.ticker, d.rating, d.text, d.agent, d.revision, d.is_note)
+def _entry(block: Block) -> Entry:
+    assert block.entry is not None
+    return block.entry
 
 
 def _age(block: Block) -> tuple[datetime, bytes]:
     """When a decision was recorded; the bytes, so that both sides find the same order."""
-    entry = block.entry
-    assert entry is not None
-    return (entry.recorded.recorded_at or entry.recorded.known_at, _bare(block))
+    recorded = _entry(block).recorded
+    return (recorded.recorded_at or recorded.known_at, bare(block))
 
 
-def _placed(block: Block, like: Block) -> Block:
-    """A block with the blank lines before it that another one has."""
-    lead = like.raw[: len(like.raw) - len(like.raw.lstrip(b"\r\n"))]
-    return Block(raw=lead + block.raw.lstrip(b"\r\n"), line=block.line, entry=block.entry)
-
-
-def _ordered(
-    kept: Sequence[tuple[Hashable, Block]], new: Sequence[tuple[Hashable, Block]], old: _Side
-) -> Iterator[Block]:
+def _ordered(kept: Sequence[_Place], new: Sequence[Block]) -> Iterator[Block]:
     """All blocks: ours in their order, and among those that are new the others by their age."""
-    end = max((n for n, (name, _) in enumerate(kept, 1) if name in old.blocks), default=0)
-    yield from (block for _, block in kept[:end])
-    yield from _interleaved([b for _, b in kept[end:]], [b for _, b in new])
+    end = max((number for number, place in enumerate(kept, 1) if place.is_known), default=0)
+    yield from (block for place in kept[:end] for block in place.blocks)
+    yield from _interleaved([block for place in kept[end:] for block in place.blocks], new)
 
 
 def _interleaved(one: Sequence[Block], two: Sequence[Block]) -> Iterator[Block]:
@@ -250,7 +197,7 @@ def _rising(blocks: Sequence[Block]) -> list[tuple[datetime, bytes]]:
     """Ages that never fall, so that each side keeps its own order."""
     ages: list[tuple[datetime, bytes]] = []
     for block in blocks:
-        before = ages[-1] if ages else (_START, b"")
+        before = ages[-1] if ages else (START, b"")
         ages.append(max(before, _age(block)) if block.entry else before)
     return ages
 
@@ -268,28 +215,43 @@ def _joined(blocks: Iterator[Block] | Sequence[Block], newline: bytes) -> Iterat
         before = raw
 
 
-def _closed(data: bytes, mine: _Side, old: _Side, other: _Side, newline: bytes) -> bytes:
+def _closed(data: bytes, mine: Log, old: Log, other: Log, newline: bytes) -> bytes:
     """The blocks and the text after the last of them; the first of two texts is closed off."""
-    one, was, two = (side.tail.strip() for side in (mine, old, other))
-    kept = (
-        [mine.tail]
-        if two in (one, was)
-        else [other.tail]
-        if one == was
-        else [mine.tail, other.tail]
-    )
-    tails = [tail for tail in kept if tail.strip()]
+    tails = [tail for tail in _tails(mine, old, other) if tail.strip()]
     body = data.rstrip(b"\r\n")
     if not body and not tails:
         return b""
     if not tails:
-        return body + newline + (mine.tail if mine.blocks else newline)
+        return body + newline + (mine.tail if _blocks(mine) else newline)
     body += newline * 2 * bool(body)
     for number, tail in enumerate(tails, 1):
         body += tail.lstrip(b"\r\n")
         if number < len(tails):
             body += opening(tail, newline, in_line=not tail.endswith(b"\n"))
     return body
+
+
+def _tails(mine: Log, old: Log, other: Log) -> list[bytes]:
+    """The texts after the last delimiter that stay; one that the other side closed off is there."""
+    one, was, two = (log.tail.strip() for log in (mine, old, other))
+    if two == was or two in _paragraphs(one) or two in _torn(mine):
+        return [mine.tail]
+    if one == was or one in _paragraphs(two) or one in _torn(other):
+        return [other.tail]
+    return [mine.tail, other.tail]
+
+
+def _paragraphs(tail: bytes) -> set[bytes]:
+    """A text, and what stands below each blank line in it."""
+    lines = tail.replace(b"\r\n", b"\n").split(b"\n\n")
+    return {b"\n\n".join(lines[number:]).strip() for number in range(len(lines))}
+
+
+def _torn(log: Log) -> set[bytes]:
+    """The texts that were closed off, since an append broke off within them."""
+    ends = (b.raw.strip().removesuffix(DELIMITER.encode()).rstrip() for b in _blocks(log))
+    mark = TORN_LINE.encode()
+    return {end.removesuffix(mark).strip() for end in ends if end.endswith(mark)}
 
 
 def _newline(data: bytes) -> bytes:

@@ -112,6 +112,9 @@ class Reader:
                 if "identity" in data or RECORD in data:
                     yield from_json(data.get(RECORD, data), where)
                     continue
+                if data.keys() >= OURS:
+                    yield whole_of_row(data, self.now, where)
+                    continue
                 columns = columns or columns_of(list(data), self.columns)
                 yield self._past(data, columns, where)
             except UsageError as error:

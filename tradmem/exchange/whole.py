@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -11,11 +11,12 @@ from tradmem.errors import UsageError
 from tradmem.journal.ledger import addition_line, identity, read_addition, read_identity
 from tradmem.journal.tagline import check_outcome
 from tradmem.journal.text import clean
-from tradmem.model import Addition, Decision, Entry, Rating
+from tradmem.model import Act, Addition, Decision, Entry, Rating
 from tradmem.tickers import MARKET, check_ticker
 
 _AGENT_LENGTH = 64
 _STRUCTURE = frozenset({"add", "torn"})  # by which a ledger tells its lines apart
+_OF_DECISIONS = frozenset({Act.OUTCOME, Act.REFLECTION, Act.UNRESOLVABLE, Act.REOPEN})
 _ID = re.compile(r"[0-9a-f]{12}\Z")
 
 
@@ -81,7 +82,7 @@ def from_json(data: Any, where: str = "") -> Whole:
         raise UsageError(f"it is no whole entry: {error}") from error
     if found := _STRUCTURE & recorded.extra.keys():
         raise UsageError(f"its identity holds {min(found)!r}, which is a word of the ledger itself")
-    check(recorded)
+    check(recorded, additions)
     return Whole(recorded, additions, where)
 
 
@@ -109,11 +110,11 @@ def _text(value: Any) -> str:
     return value
 
 
-def check(recorded: Decision) -> None:
+def check(recorded: Decision, additions: Sequence[Addition] = ()) -> None:
     """See to it that a decision from elsewhere may stand in a log.
 
     Raises:
-        UsageError: its id, ticker or agent can be none.
+        UsageError: its id, ticker or agent can be none, or a note is said to have an outcome.
     """
     if not _ID.match(recorded.id):
         raise UsageError(f"{recorded.id[:40]!r} is no id; it has 12 hex digits")
@@ -127,6 +128,12 @@ def check(recorded: Decision) -> None:
         raise UsageError("a revision is 0 or more, and a horizon 1 or more")
     if not recorded.text and recorded.is_note:
         raise UsageError("a note has no text")
+    judged = [str(act.kind) for act in additions if act.kind in _OF_DECISIONS]
+    if recorded.is_note and judged:
+        raise UsageError(
+            f"it is a note and has the {judged[0]} of a decision; write its text as decision, or "
+            "leave that out"
+        )
 
 
 def check_known(whole: Whole, now: datetime) -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Iterator
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +44,14 @@ def json_lines(path: Path, what: str) -> Iterator[dict[str, Any]]:
         raise LogError(f"cannot read {what} in {path}: {reason}") from error
     for line in lines:
         try:
-            record = json.loads(line)
+            record = json.loads(line, parse_float=_finite, parse_constant=_finite)
         except (ValueError, RecursionError):
             continue
         if isinstance(record, dict):
             yield record
+
+
+def _finite(text: str) -> float | None:
+    """A number; None for what no JSON can say again, such as NaN."""
+    number = float(text)
+    return number if isfinite(number) else None

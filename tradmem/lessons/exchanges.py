@@ -10,11 +10,14 @@ import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock
 
+from tradmem.clock import parse_instant
+from tradmem.errors import UsageError
 from tradmem.journal.beside import beside, json_lines
 
 SUFFIX = ".exchanges.jsonl"
@@ -88,9 +91,17 @@ class Exchanges:
         """The exchanges about one entry, oldest first."""
         return [record for record in self.read() if record.get("entry") == entry]
 
-    def attempts(self) -> dict[str, int]:
-        """How often each entry was asked about in vain since its last lesson or release."""
-        return _attempts(self._records())
+    def attempts(self, as_of: datetime | None = None) -> dict[str, int]:
+        """How often each entry was asked about in vain since its last lesson or release.
+
+        Args:
+            as_of: counted up to then; up to now by default.
+        """
+        records = list(self._records())
+        if as_of is not None:  # a release carries no date, and stands where it happened
+            known = [n for n, r in enumerate(records, 1) if (at := dated(r)) and at <= as_of]
+            records = records[: max(known, default=0)]
+        return _attempts(records)
 
     def _records(self) -> Iterator[dict[str, Any]]:
         if self._older:
@@ -127,6 +138,14 @@ class Exchanges:
 
 
 _FEWEST = 10  # records, so that a tenth is one
+
+
+def dated(record: Mapping[str, Any]) -> datetime | None:
+    """When an exchange was; None where it does not tell."""
+    try:
+        return parse_instant(str(record.get("at")))
+    except UsageError:
+        return None
 
 
 def _read(path: Path) -> Iterator[dict[str, Any]]:

@@ -5,8 +5,10 @@ import gzip
 from datetime import date
 from functools import cache
 from importlib.resources import files
+from typing import TYPE_CHECKING
 
-from tradmem.market.frames import FramePrices
+if TYPE_CHECKING:
+    from tradmem.market.frames import FramePrices
 
 TICKERS = ("AAPL", "JNJ", "JPM", "WMT", "XOM")
 BENCHMARK = "^GSPC"  # a price index, against closes that are adjusted for dividends
@@ -16,7 +18,7 @@ SOURCE = "demo"
 @cache
 def _closes() -> dict[str, dict[date, float]]:
     """Closes by ticker and date."""
-    packed = files("tradmem.demo").joinpath("closes.csv.gz").read_bytes()
+    packed = files("tradmem").joinpath("demo", "closes.csv.gz").read_bytes()
     header, *rows = csv.reader(gzip.decompress(packed).decode().splitlines())
     days = [date.fromisoformat(row[0]) for row in rows]
     return {
@@ -26,12 +28,14 @@ def _closes() -> dict[str, dict[date, float]]:
     }
 
 
-def demo_prices() -> FramePrices:
+def demo_prices() -> "FramePrices":
     """Real closes of five companies and of the S&P 500, 2020-12-01 to 2022-12-28.
 
     They are adjusted for splits and dividends; the index is a price index. Outcomes
     name ``demo`` as their source.
     """
+    from tradmem.market.frames import FramePrices  # noqa: PLC0415 - loads pandas
+
     return FramePrices(_closes(), source=SOURCE)
 
 
