@@ -44,8 +44,8 @@ class Blocks:
 
     Attributes:
         tags: of each block; empty where its head is not as we write it. It ends with
-            ``resolved:`` and a date if the entry teaches something since then, with ``pending``,
-            or is of no interest to recall and resolve.
+            ``resolved:`` and a date if the entry teaches something since then, or did until a
+            person took that back; with ``pending``, or is of no interest to recall and resolve.
         ids: of each block's entry; empty where its head is not as we write it.
         starts: where each block begins, in bytes; ``end`` is where the last one ends.
         size: of the file, in bytes.
