@@ -382,14 +382,18 @@ class Index(Blocks):
                 self.doubt()
         return self._entries[number]
 
-    def passage(self, descriptor: int, number: int) -> "Passage | None":
-        """The text of a block's entry; None if it holds none after all."""
+    def passages(
+        self, descriptor: int, numbers: Sequence[int]
+    ) -> Iterator[tuple[int, "Passage | None"]]:
+        """The texts of some blocks' entries; None for one that holds none after all."""
         from tradmem.journal.passages import glimpse, passage_of  # noqa: PLC0415 - for searches
 
-        passage = glimpse(self.raw(descriptor, number), archived=self.archived)
-        if passage is None and (entry := self.entry(descriptor, number)):
-            passage = passage_of(entry)
-        return passage
+        raws = self.raws(descriptor, numbers)
+        for number, raw in zip(numbers, raws, strict=True):
+            passage = glimpse(raw, archived=self.archived)
+            if passage is None and (entry := self.entry(descriptor, number)):
+                passage = passage_of(entry)
+            yield number, passage
 
     def has_entry(self, descriptor: int, name: bytes) -> bool:
         """Whether an entry with this id stands in the file."""
