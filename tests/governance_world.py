@@ -43,7 +43,8 @@ class Life:
         self.journal.append(recorded)
         known = at + timedelta(days=7)
         name = entry_id(day, ticker)
-        told = outcome(known, alpha=alpha, entry_date=day, exit_date=known.date())
+        leave = known.date() - timedelta(days=1)  # its close is final in the night
+        told = outcome(known, alpha=alpha, entry_date=day, exit_date=leave)
         written = lesson(text, at=known + timedelta(hours=2), **more)
         self.journal.add([(name, told), (name, written)] if text else [(name, told)])
         return name

@@ -17,7 +17,7 @@ SETTINGS = Settings(same_ticker=2, cross_ticker=2, embeddings="none")
 GOVERNING = ("forget", "expire", "supersede", "undo", "redo", "consolidate")
 KINDS = (
     *("record", "settle", "reflect", "reflect", *GOVERNING),
-    *("note", "fading note", "correct", "further", "give up", "retry", "revise"),
+    *("note", "fading note", "correct", "further", "give up", "retry", "revise", "take back"),
 )
 # What is done instead where there is nothing to do it to; a decision can always be made.
 INSTEAD = {"reflect": "settle", "settle": "record", "redo": "undo", "undo": "forget"}
@@ -137,7 +137,14 @@ class History:
 
     def _settle(self, first, second, back):
         entry = self._pick(first, Status.PENDING)
-        return entry and self._outcome(entry, max(back, entry.recorded.known_at), second)
+        if entry is None:
+            return None
+        known = self.now if entry.outcomes else max(back, entry.recorded.known_at)
+        return self._outcome(entry, known, second)
+
+    def _take_back(self, first, second, back):
+        entry = self._pick(first, Status.SETTLED, Status.RESOLVED)
+        return entry and self._add(entry, self.now, Addition(kind="reopen", at=self.now))
 
     def _correct(self, first, second, back):
         entry = self._pick(first, Status.SETTLED, Status.RESOLVED)
@@ -149,7 +156,7 @@ class History:
 
     def _give_up(self, first, second, back):
         entry = self._pick(first, Status.PENDING)
-        if entry is None:
+        if entry is None or entry.outcomes:
             return None
         known = max(back, entry.recorded.known_at)
         gave_up = Addition(

@@ -1,13 +1,13 @@
 """The audit finds each planted leak, and nothing in a log without one."""
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, datetime, timedelta
 
 import pytest
 
-from tests.governance_world import WHY, Life, on
+from tests.governance_world import START, WHY, Life, on
 from tests.journal.making import decision, lesson, note, outcome
-from tradmem import Addition, MarkdownJournal, Memory, RamJournal, Rating
+from tradmem import Addition, MarkdownJournal, Memory, RamJournal, Rating, Settings
 from tradmem.audit import Leak
 from tradmem.demo.run import run_demo
 
@@ -39,6 +39,11 @@ def settle(life, name, number, **more):
     told = outcome(life.day(number), **more)
     life.journal.add([(name, told)])
     return told
+
+
+def day_close(number):
+    """When New York closes on a day of January."""
+    return START.replace(hour=21) + timedelta(days=number)
 
 
 def an_unknown_id(life):
@@ -108,14 +113,61 @@ def an_outcome_known_before_its_exit(life):
     settle(life, name, 9, entry_date=on(2), exit_date=on(10))
 
 
+def an_outcome_known_on_the_day_of_its_exit_before_the_close(life):
+    name = decide(life, 2, [])
+    settle(life, name, 9, entry_date=on(2), exit_date=on(9))
+
+
+def an_outcome_known_an_hour_after_the_close_before_it_was_final(life):
+    name = decide(life, 2, [])
+    told = outcome(day_close(9) + timedelta(hours=1), entry_date=on(2), exit_date=on(9))
+    life.journal.add([(name, told)])
+
+
 def a_benchmark_that_ends_after_the_outcome_was_known(life):
     name = decide(life, 2, [])
-    settle(life, name, 9, exit_date=on(9), benchmark_exit_date=on(10))
+    settle(life, name, 9, exit_date=on(8), benchmark_exit_date=on(10))
+
+
+def a_benchmark_that_closes_later_in_the_day_than_its_ticker(life):
+    name = decide(life, 2, [], ticker="7203.T")
+    settle(life, name, 9, entry_date=on(3), exit_date=on(9), benchmark_exit_date=on(9))
+
+
+def an_outcome_given_up_before_its_wait_was_over(life):
+    name = decide(life, 2, [])
+    told = {"entry_date": on(2), "exit_date": on(3), "flags": ("stopped",)}
+    settle(life, name, 30, **told)
+
+
+def an_outcome_known_before_its_decision(life):
+    name = decide(life, 12, [])
+    life.journal.add([(name, outcome(life.day(11)))])
 
 
 def an_entry_before_the_decision(life):
     name = decide(life, 2, [])
-    settle(life, name, 9, entry_date=on(1), exit_date=on(9))
+    settle(life, name, 9, entry_date=on(1), exit_date=on(8))
+
+
+def an_entry_at_a_close_an_hour_before_the_decision(life):
+    late = day_close(2) + timedelta(hours=1)
+    name = decide(life, 2, [], decided_at=late, recorded_at=late, recalled_as_of=late)
+    settle(life, name, 9, entry_date=on(2), exit_date=on(8))
+
+
+def an_entry_at_the_very_close_at_which_it_was_decided(life):
+    close = day_close(2)
+    name = decide(life, 2, [], decided_at=close, recorded_at=close, recalled_as_of=close)
+    settle(life, name, 9, entry_date=on(2), exit_date=on(8))
+
+
+def an_entry_at_the_early_close_of_half_a_day(life):
+    """New York closes at 18:00 UTC on the day after Thanksgiving."""
+    number = (date(2026, 11, 27) - on(0)).days
+    late = life.day(number) + timedelta(hours=3, minutes=30)
+    name = decide(life, number, [], decided_at=late, recorded_at=late, recalled_as_of=late)
+    settle(life, name, number + 8, entry_date=on(number), exit_date=on(number + 7))
 
 
 def an_outcome_stamped_before_it_was_known(life):
@@ -161,8 +213,16 @@ LEAKS = {
     a_record_before_the_decision: Leak.EARLY_RECORD,
     a_citation_of_what_came_later: Leak.NOT_KNOWN,
     an_outcome_known_before_its_exit: Leak.EARLY_OUTCOME,
+    an_outcome_known_on_the_day_of_its_exit_before_the_close: Leak.EARLY_OUTCOME,
+    an_outcome_known_an_hour_after_the_close_before_it_was_final: Leak.EARLY_OUTCOME,
     a_benchmark_that_ends_after_the_outcome_was_known: Leak.EARLY_OUTCOME,
+    a_benchmark_that_closes_later_in_the_day_than_its_ticker: Leak.EARLY_OUTCOME,
+    an_outcome_given_up_before_its_wait_was_over: Leak.EARLY_OUTCOME,
+    an_outcome_known_before_its_decision: Leak.EARLY_OUTCOME,
     an_entry_before_the_decision: Leak.EARLY_ENTRY,
+    an_entry_at_a_close_an_hour_before_the_decision: Leak.EARLY_ENTRY,
+    an_entry_at_the_very_close_at_which_it_was_decided: Leak.EARLY_ENTRY,
+    an_entry_at_the_early_close_of_half_a_day: Leak.EARLY_ENTRY,
     an_outcome_stamped_before_it_was_known: Leak.EARLY_STAMP,
     a_lesson_written_before_its_outcome: Leak.EARLY_LESSON,
     a_lesson_that_builds_on_a_later_one: Leak.NOT_KNOWN,
@@ -179,6 +239,77 @@ def test_a_planted_leak_is_found_and_nothing_beside_it(life, plant, leak):
     assert [finding.leak for finding in found] == [leak]
     assert "\n" not in str(found[0])
     assert found[0].entry.id in str(found[0])
+
+
+HONEST = {
+    "final to the second": ("NVDA", "2026-01-07T15:00Z", "2026-01-14T23:00Z", {}),
+    "a second before the close": ("NVDA", "2026-01-07T20:59:59Z", "2026-01-14T23:00Z", {}),
+    "Tokyo, by the benchmark of Tokyo": (
+        *("7203.T", "2026-01-07T01:00Z", "2026-01-14T08:30Z"),
+        {"benchmark": "^N225", "benchmark_exit_date": on(9)},
+    ),
+    "crypto, on a Saturday": (
+        *("ETH-USD", "2026-01-07T15:00Z", "2026-01-18T02:00Z"),
+        {"exit_date": on(12), "benchmark": "BTC-USD", "benchmark_exit_date": on(12)},
+    ),
+    "no calendar": ("ABC.XX", "2026-01-07T22:30Z", "2026-01-14T09:00Z", {"benchmark": None}),
+    "no session": ("NVDA", "2026-01-07T15:00Z", "2026-01-17T04:00Z", {"exit_date": on(12)}),
+    "days not published then": (
+        *("0700.HK", "2026-01-07T20:00Z", "2026-01-14T05:00Z"),
+        {"flags": ("calendar_weekdays",)},
+    ),
+    "accepted by a person": (
+        *("NVDA", "2026-01-07T15:00Z", "2026-01-20T09:00Z"),
+        {"flags": ("accepted",)},
+    ),
+    "given up in the end": (
+        *("NVDA", "2026-01-07T15:00Z", "2026-02-13T23:00Z"),
+        {"exit_date": on(3), "flags": ("stopped",)},
+    ),
+}
+
+
+@pytest.mark.parametrize(("ticker", "decided", "known", "more"), HONEST.values(), ids=HONEST)
+def test_an_outcome_known_as_soon_as_its_last_close_is_final_is_no_leak(
+    ticker, decided, known, more
+):
+    """Nor is one of which no calendar tells, while its dates are in order."""
+    life = Life(RamJournal())
+    at, known_at = datetime.fromisoformat(decided), datetime.fromisoformat(known)
+    stamps = {"decided_at": at, "recorded_at": at, "recalled_as_of": at}
+    name = decide(life, 2, [], ticker=ticker, **stamps)
+    told = outcome(known_at, **({"entry_date": on(2), "exit_date": on(9)} | more))
+    life.journal.add([(name, told)])
+    assert life.memory.audit() == ()
+
+
+def test_a_ticker_that_a_person_typed_has_the_calendar_of_another(tmp_path):
+    """The closes of a share of Tokyo are final hours before those of the name typed over it."""
+    life = Life(MarkdownJournal(tmp_path / "memory.md"))
+    at = datetime.fromisoformat("2026-01-07T01:00Z")
+    stamps = {"decided_at": at, "recorded_at": at, "recalled_as_of": at}
+    name = decide(life, 2, [], ticker="7203.T", **stamps)
+    known_at = datetime.fromisoformat("2026-01-14T08:30Z")
+    told = outcome(known_at, entry_date=on(2), exit_date=on(9), benchmark=None)
+    life.journal.add([(name, told)])
+    assert life.memory.audit() == ()
+    path = life.journal.path
+    typed = path.read_text(encoding="utf-8").replace("| 7203.T |", "| NVDA |", 1)
+    path.write_text(typed, encoding="utf-8")
+    assert life.memory.get(name).edited == ("ticker",)
+    assert life.memory.audit() == ()
+
+
+def test_an_alias_tells_whose_calendar_counts():
+    life = Life(RamJournal(), settings=Settings(aliases={"TOYOTA": "7203.T"}))
+    at = datetime.fromisoformat("2026-01-07T01:00Z")
+    stamps = {"decided_at": at, "recorded_at": at, "recalled_as_of": at}
+    name = decide(life, 2, [], ticker="TOYOTA", **stamps)
+    known_at = datetime.fromisoformat("2026-01-14T08:30Z")
+    told = outcome(known_at, entry_date=on(2), exit_date=on(9), benchmark=None)
+    life.journal.add([(name, told)])
+    assert life.memory.audit() == ()
+    assert [found.leak for found in Memory(life.journal).audit()] == [Leak.EARLY_OUTCOME]
 
 
 def test_a_leak_is_found_in_the_archive_too(tmp_path):

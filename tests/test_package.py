@@ -26,6 +26,7 @@ ORDER = [
     {"configuration"},
     {"resolving", "recording", "instants", "rows", "governance", "filters", "searching", "opening"},
     {"sources", "working", "history"},
+    {"finality"},
     {"audit"},
     {"memory"},
     {"nodes", "briefing"},

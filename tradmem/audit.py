@@ -2,7 +2,9 @@
 
 Every decision names the memories that it saw and the instant of that recall; every outcome,
 lesson, note and act names the instant at which it was known. The audit compares them, and
-looks for stamps that cannot be true. It trusts the log's instants, and nothing else.
+looks for stamps that cannot be true. It trusts the log's instants and the calendars of
+exchanges, and nothing else. A decision replayed with ``same_close`` says itself that it saw the
+close at which it enters; that is marked, and no finding.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,6 +13,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 
 from tradmem.clock import format_instant
+from tradmem.finality import Closes
 from tradmem.governance import why_hidden
 from tradmem.history import named, recorded_at
 from tradmem.lessons.consolidate import is_consolidation
@@ -28,7 +31,7 @@ class Leak(StrEnum):
     HIDDEN = "hidden by then"
     LATE_RECALL = "recall after the decision"
     EARLY_RECORD = "recorded before the decision"
-    EARLY_OUTCOME = "outcome known before its exit"
+    EARLY_OUTCOME = "outcome known before its closes"
     EARLY_ENTRY = "entered before the decision"
     EARLY_LESSON = "lesson before its outcome"
     EARLY_STAMP = "stamped before it was known"
@@ -55,22 +58,25 @@ class Finding:
         return f"{named(self.entry)}: {self.leak}: {self.message}"
 
 
-def audit(entries: Iterable[Entry]) -> tuple[Finding, ...]:
+def audit(
+    entries: Iterable[Entry], aliases: Mapping[str, str] | None = None
+) -> tuple[Finding, ...]:
     """Whatever shows that something was seen before it was known, by date and file order.
 
     Args:
         entries: everything in the log and its archives, folded without an ``as_of``; of
             several with the same id the first is taken for what was seen.
+        aliases: names under which a price source knows a ticker, by ticker.
     """
-    everything = list(entries)
+    everything, closes = list(entries), Closes(aliases)
     by_id = {entry.id: entry for entry in reversed(everything)}
-    return tuple(finding for entry in everything for finding in _of(entry, by_id))
+    return tuple(finding for entry in everything for finding in _of(entry, by_id, closes))
 
 
-def _of(entry: Entry, by_id: Mapping[str, Entry]) -> Iterator[Finding]:
+def _of(entry: Entry, by_id: Mapping[str, Entry], closes: Closes) -> Iterator[Finding]:
     yield from _recording(entry)
     yield from _sight(entry, by_id)
-    yield from _outcomes(entry)
+    yield from _outcomes(entry, closes)
     yield from _lessons(entry, by_id)
     yield from _acts(entry, by_id)
 
@@ -173,18 +179,18 @@ def _taught(entry: Entry) -> Iterator[tuple[datetime, datetime]]:
                 yield max(outcome.known_at, recorded.known_at), addition.at or _ALWAYS
 
 
-def _outcomes(entry: Entry) -> Iterator[Finding]:
+def _outcomes(entry: Entry, closes: Closes) -> Iterator[Finding]:
     """Whether each outcome could be known when it says, and began after the decision."""
     decided_at = entry.recorded.decided_at
     for addition in entry.additions:
         outcome = addition.outcome
         if outcome is None:
             continue
-        closes = [day for day in (outcome.exit_date, outcome.benchmark_exit_date) if day]
-        if closes and (last := max(closes)) > outcome.known_on:
-            message = f"its last close is of {last}, known {_at(outcome.known_at)}"
+        since, awaited = closes.earliest(entry, outcome)
+        if outcome.known_at < since:
+            message = f"known {_at(outcome.known_at)}, {awaited} {_at(since)}"
             yield Finding(entry=entry, leak=Leak.EARLY_OUTCOME, message=message)
-        if decided_at and outcome.entry_date and outcome.entry_date < decided_at.date():
+        if decided_at and closes.is_before(entry, outcome, decided_at):
             message = f"decided {_at(decided_at)}, entered at the close of {outcome.entry_date}"
             yield Finding(entry=entry, leak=Leak.EARLY_ENTRY, message=message)
 

@@ -58,6 +58,7 @@ from tradmem.recording import (
     check_extra,
     check_words,
     extra_of,
+    holdout_of,
     ids_of,
     lots_of,
     rating_of,
@@ -850,10 +851,11 @@ class Memory:
     def audit(self) -> tuple[Finding, ...]:
         """Whatever in the log or its archives shows that something was seen before it was known.
 
-        Nothing is asked but the log itself; no finding means that every recorded decision
-        saw only what was known, stored and not hidden at the instant of its recall.
+        Nothing is asked but the log itself and the calendars of exchanges; no finding means
+        that every recorded decision saw only what was known, stored and not hidden at the
+        instant of its recall, and that every outcome was known after its closes were final.
         """
-        return audit(self.journal.entries())
+        return audit(self.journal.entries(), self.settings.aliases)
 
     def frame(self) -> "pd.DataFrame":
         """One row per entry, in the order of :meth:`entries`; returns are fractions."""
@@ -865,12 +867,10 @@ class Memory:
 
     def _holdout(self, ticker: str, as_of: AsOf, instant: datetime, agent: str) -> Holdout | None:
         """The lots of one decision; None where the settings have none drawn."""
-        share = self.settings.holdout
-        if not share:
+        if not self.settings.holdout:  # else a recall would load calendars
             return None
         day = self._instants.date(ticker, as_of, instant)
-        salt = self.settings.holdout_salt
-        return Holdout(share=share, ticker=ticker, date=day, agent=agent, salt=salt)
+        return holdout_of(self.settings, ticker, day, agent)
 
     def _now(self) -> datetime:
         return utc(self.clock())

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 from tradmem.arguments import check_text
@@ -11,9 +11,10 @@ from tradmem.clock import parse_instant, utc
 from tradmem.errors import UsageError
 from tradmem.journal.base import Stored
 from tradmem.journal.ledger import RESERVED
-from tradmem.lessons.holdout import Lots, lots
+from tradmem.lessons.holdout import Holdout, Lots, lots
 from tradmem.lessons.recall import Recall
 from tradmem.model import Entry, Rating
+from tradmem.settings import Settings
 from tradmem.stated import RATING, conflict, stated_horizon
 
 _AGENT_LENGTH = 64
@@ -93,18 +94,31 @@ def ids_of(names: Iterable[str] | None) -> tuple[str, ...]:
 
 
 def lots_of(
-    seen: Recall | Iterable[str] | None, withheld: Iterable[str] | None, share: float
+    seen: Recall | Iterable[str] | None, withheld: Iterable[str] | None, share: float | None
 ) -> Lots:
     """What a decision keeps of what it saw, and of the lots that were drawn for it.
 
     Args:
         seen: a recall, or ids.
         withheld: ids that were kept from it, where ids are handed in; None without lots.
-        share: of the settings' hold-out.
+        share: of the settings' hold-out; None for none.
     """
     if isinstance(seen, Recall):
         return lots(seen.ids, (entry.id for entry in seen.withheld), seen.holdout)
-    return lots(ids_of(seen), ids_of(withheld), 0.0 if withheld is None else share)
+    return lots(ids_of(seen), ids_of(withheld), 0.0 if withheld is None else share or 0.0)
+
+
+def holdout_of(settings: Settings, ticker: str, day: date, agent: str) -> Holdout | None:
+    """The lots of one decision; None where the settings have none drawn."""
+    if not settings.holdout:
+        return None
+    return Holdout(
+        share=settings.holdout,
+        ticker=ticker,
+        date=day,
+        agent=agent,
+        salt=settings.holdout_salt,
+    )
 
 
 def extra_of(text: str, said: Rating | None, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -154,7 +154,7 @@ def search(
         return Found([], terms)
     with index.view(as_of) as view:
         keys = view.holding(*terms) if terms else view.keys()
-        found = _entries(view, _newest(view, filter(_test(view, accepts), keys)), passes)
+        found = _entries(view, filter(_test(view, accepts), _newest(view, keys)), passes)
         whole = list(islice(found, limit))
         if whole or len(terms) < 2:
             return Found(whole, terms)
@@ -218,8 +218,13 @@ def _test(view: View, accepts: Callable[[Row], bool]) -> Callable[[int], bool]:
     return lambda key: accepts(view.row(key))
 
 
-def _newest(view: View, keys: Iterable[int]) -> list[int]:
-    return sorted(keys, key=lambda key: (view.row(key).day, view.newness(key)), reverse=True)
+def _newest(view: View, keys: Iterable[int]) -> Iterator[int]:
+    """The keys by date, then by when they stood so; what nobody looks at is not put in order."""
+    days: dict[str, list[int]] = {}
+    for key in keys:
+        days.setdefault(view.row(key).day, []).append(key)
+    for day in sorted(days, reverse=True):
+        yield from sorted(days[day], key=view.newness, reverse=True)
 
 
 def _closest(view: View, terms: list[Term]) -> list[int]:

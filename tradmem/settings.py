@@ -65,7 +65,7 @@ class Settings:
             ``none``, or ``auto``: wordllama where it is installed.
         holdout: the share of the memories that a recall would show which are withheld by lot,
             so that what lessons are worth can be told, see ``Memory.lesson_utility``; 0 for
-            none. A study takes ``STUDY_HOLDOUT``.
+            none. By default none, and ``STUDY_HOLDOUT`` in a replay.
         holdout_salt: another one draws other lots.
         related: memories that a reflector may see beside a decision.
         vectors: the folder in which vectors are kept that cost something; None for one
@@ -91,7 +91,7 @@ class Settings:
     half_life: float = 90.0
     embeddings: str = Embeddings.AUTO
     vectors: Path | None = None
-    holdout: float = 0.0
+    holdout: float | None = None
     holdout_salt: str = ""
     related: int = 10
     cache: Path | None = None
@@ -117,8 +117,8 @@ class Settings:
         object.__setattr__(self, "weights", check_weights(self.weights))
 
 
-def _check_holdout(share: float, salt: object) -> None:
-    if not _is_amount(share) or share >= 1:
+def _check_holdout(share: float | None, salt: object) -> None:
+    if share is not None and (not _is_amount(share) or share >= 1):
         raise UsageError(f"holdout is {share!r}; it is a share from 0 to below 1")
     if not isinstance(salt, str):
         raise UsageError(f"holdout_salt is {salt!r}; it is a text")

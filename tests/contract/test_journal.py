@@ -16,6 +16,7 @@ from tests.journal.making import (
     outcome,
 )
 from tradmem import (
+    Addition,
     ConflictError,
     LogBusy,
     MarkdownJournal,
@@ -233,6 +234,28 @@ def test_a_correction_counts_from_its_instant_and_not_before(journal):
     assert (then.status, then.outcome.raw_return) == (Status.RESOLVED, 0.06)
     assert (now.status, now.outcome.raw_return) == (Status.SETTLED, -0.05)
     assert [e.id for e in journal.unfinished()] == [entry.id]
+
+
+@pytest.mark.parametrize("taken", ["asked for anew", "given up"])
+def test_what_was_taken_back_is_a_memory_until_then_and_none_since(journal, taken):
+    names = [entry.id for entry in grow(journal, 3)]
+    at = KNOWN + timedelta(days=9)
+    anew = Addition(kind="reopen", at=at)
+    gave_up = Addition(kind="unresolvable", at=at, data={"reason": "bad closes"})
+    journal.add([(names[2], anew if taken == "asked for anew" else gave_up)])
+    before = at - timedelta(seconds=1)
+    assert [e.id for e in journal.memories(before, ticker="NVDA", limit=2)] == names[:0:-1]
+    assert [e.id for e in journal.memories(at, ticker="NVDA", limit=2)] == names[1::-1]
+    assert [e.id for e in journal.memories(FAR)] == names[1::-1]
+    assert verdicts(journal, "NVDA", before) == {"right": 3}
+    assert verdicts(journal, "NVDA", at) == {"right": 2}
+    grow(journal, 12, start=3)
+    assert journal.get(names[2]).archived is False
+    again = outcome(at + timedelta(days=30), alpha=-0.1)
+    journal.add([(names[2], again)])
+    assert journal.memories(FAR, limit=1)[0].id == names[2]
+    assert names[2] not in [e.id for e in journal.memories(at + timedelta(days=29))]
+    assert names[2] in [e.id for e in journal.memories(before)]
 
 
 def test_counts_see_through_the_archive(journal):

@@ -5,7 +5,7 @@ from datetime import date, timedelta
 import pytest
 
 from tests.journal.making import KNOWN, decision, forgetting, lesson, outcome
-from tradmem import MarkdownJournal, Rating, Status
+from tradmem import MarkdownJournal, Memory, Rating, Status
 from tradmem.journal.passages import passage_of
 
 
@@ -126,6 +126,27 @@ def test_pending_typed_back_is_pending_until_another_outcome_comes(log):
     entry = MarkdownJournal(path).get(name)
     assert (entry.status, entry.outcome.raw_return, entry.reflection) == (Status.SETTLED, 0.01, "")
     assert [a.kind for a in entry.additions] == ["outcome", "reflection", "reopen", "outcome"]
+
+
+@pytest.mark.parametrize("typed", ["| pending]", "| unresolvable | bad closes]"])
+def test_what_a_person_takes_back_is_recalled_as_of_before_the_last_stamp(log, typed):
+    """Recall, statistics and the entry itself tell the same of every instant."""
+    name, _, edit, _ = log
+    journal = edit("| +6.0% | +4.5% | 5d | resolved:2026-01-12]", typed)
+    last = STAMPS["lesson"]
+    for instant, there in (
+        (KNOWN - timedelta(seconds=1), False),
+        (KNOWN, True),
+        (last - timedelta(seconds=1), True),
+        (last, False),
+        (last + timedelta(days=99), False),
+    ):
+        memory = Memory(journal, clock=lambda: last + timedelta(days=100))
+        assert (journal.get(name).at(instant).outcome is not None) is there
+        assert (name in memory.recall("NVDA", instant).ids) is there
+        assert bool(journal.counts("NVDA", instant)) is there
+        found = memory.search("Enter near", ticker="NVDA", as_of=instant)
+        assert [entry.outcome is not None for entry in found] == [there]
 
 
 def test_unresolvable_typed_by_hand_is_given_up(log):

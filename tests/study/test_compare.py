@@ -152,6 +152,36 @@ def test_each_sight_shows_what_it_says():
     assert all(not e.recalled for e in told["none"][1].entries())
 
 
+@pytest.mark.parametrize("said", [None, 0.5])
+def test_nothing_is_withheld_while_variants_are_compared(said):
+    """They are to differ in nothing but what makes them variants."""
+    shown = {}
+
+    def watching(name):
+        def decide(moment):
+            shown[name, moment.ticker, moment.date] = [e.id for e in moment.memories]
+            return Rating.BUY
+
+        return decide
+
+    settings = Settings(benchmark=SETTINGS.benchmark, holdout=said)
+    own = Variant(decide=watching("own"), settings=settings)
+    shared = Variant(decide=watching("shared"))
+    contrast({"own": own, "shared": shared}, end="2010-03-31", settings=settings)
+    done = replay(
+        watching("alone"),
+        FEW,
+        prices(),
+        START,
+        "2010-03-31",
+        settings=Settings(benchmark=SETTINGS.benchmark, holdout=0),
+    )
+    moments = [(entry.ticker, entry.date) for entry in done.entries()]
+    assert sum(len(shown["alone", *moment]) for moment in moments) > 50
+    for moment in moments:
+        assert shown["own", *moment] == shown["shared", *moment] == shown["alone", *moment]
+
+
 def test_a_shuffle_deals_only_what_was_known_and_names_whose_it_was():
     done = replay(by_chance, FEW, prices(), START, END, settings=SETTINGS, sight="shuffled")
     entries = {entry.id: entry for entry in done.entries()}

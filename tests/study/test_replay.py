@@ -63,10 +63,12 @@ def by_hand(path, decide_text, settings):
     memory.resolve()
 
 
-@pytest.mark.parametrize("budget", [300, 2_500, 4_000, 8_000])
-def test_a_replay_writes_what_the_memory_s_own_calls_write_byte_for_byte(tmp_path, budget):
+@pytest.mark.parametrize(
+    ("budget", "holdout"), [(300, 0), (2_500, 0.6), (4_000, 0), (8_000, 0), (8_000, 0.1)]
+)
+def test_a_replay_writes_what_the_memory_s_own_calls_write_byte_for_byte(tmp_path, budget, holdout):
     """Whatever the budget of a recall: also where it cuts decisions, and where lessons go."""
-    settings = Settings(benchmark=INDEX, budget=budget)
+    settings = Settings(benchmark=INDEX, budget=budget, holdout=holdout)
     shapes = ["Buy\n\nA <line>\n" * 3, "Sell\n\n" + "word " * 60]
 
     def decide_text(ticker, seen):
@@ -78,8 +80,30 @@ def test_a_replay_writes_what_the_memory_s_own_calls_write_byte_for_byte(tmp_pat
     )
     assert (tmp_path / "hand.md").read_bytes() == (tmp_path / "replay.md").read_bytes()
     assert done.decided == 3 * 27
-    if budget > 300:
+    assert any(entry.withheld for entry in done.entries()) is (holdout > 0 and budget > 300)
+    if budget > 300 and not holdout:
         assert all(entry.recalled for entry in done.entries() if entry.date > date(2008, 2, 1))
+
+
+@pytest.mark.parametrize(
+    ("said", "sight", "share"),
+    [(None, "full", 0.1), (0, "full", 0), (0.3, "full", 0.3), (0.3, "none", 0), (None, "track", 0)],
+)
+def test_a_replay_withholds_one_memory_in_ten_unless_the_settings_say_otherwise(said, sight, share):
+    settings = Settings(benchmark=INDEX, holdout=said)
+    entries = go(by_memory, settings=settings, sight=sight).entries()
+    assert {entry.recorded.holdout for entry in entries} == {share}
+    withheld = sum(len(entry.withheld) for entry in entries)
+    shown = sum(len(entry.recalled) for entry in entries) + withheld
+    assert withheld == pytest.approx(share * shown, abs=0.05 * shown)
+
+
+def test_lots_differ_by_agent():
+    names = ("one", "two")
+    drawn = [[e.withheld for e in go(by_memory, agent=name).entries()] for name in names]
+    seen = [{n for names in lots for n in names} for lots in drawn]
+    assert all(seen)
+    assert [bool(lots) for lots in drawn[0]] != [bool(lots) for lots in drawn[1]]
 
 
 @pytest.mark.parametrize("decide_at", ["close", "before_close", "same_close"])

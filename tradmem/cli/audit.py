@@ -1,5 +1,7 @@
 """``audit``: prove from the log alone that nothing was seen before it was known."""
 
+from collections.abc import Iterable
+
 import click
 
 from tradmem.audit import Finding
@@ -9,6 +11,7 @@ from tradmem.cli.opening import is_there, open_memory
 from tradmem.cli.output import safe, say, write, write_json
 from tradmem.cli.words import counted
 from tradmem.memory import Memory
+from tradmem.model import Entry
 
 
 @click.command()
@@ -35,7 +38,17 @@ def audit(*, log: str, as_json: bool) -> int:
             count = counted(len(entries), "entry", "entries")
             sights = counted(sum(len(entry.recalled) for entry in entries), "memory", "memories")
             say(f"{log}: {count}, {sights} seen, none before it was known")
+        if optimistic := _saw_their_close(memory.entries()):
+            count = counted(optimistic, "decision was", "decisions were")
+            say(f"{count} replayed with same_close: each is marked to have seen its entry's close")
     return FAILED if found else DONE
+
+
+def _saw_their_close(entries: Iterable[Entry]) -> int:
+    """How many decisions entered at a close that they had seen, as they say themselves."""
+    from tradmem.study.schedule import MARK, DecideAt
+
+    return sum(entry.recorded.extra.get(MARK) == DecideAt.SAME_CLOSE for entry in entries)
 
 
 def _where(memory: Memory, finding: Finding) -> str:

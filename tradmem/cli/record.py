@@ -73,7 +73,7 @@ def record(
     from tradmem.market.calendars import today
 
     memory = open_memory(log)
-    has_lots = memory.settings.holdout > 0
+    has_lots = bool(memory.settings.holdout)
     ticker = check_ticker(ticker)
     body = read_text(text, file)
     done = memory.record(

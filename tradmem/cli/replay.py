@@ -202,6 +202,13 @@ def _story(done: "Replay", told: "Statistics") -> Iterator[str]:
     )
     for reason, times in done.left_out.items():
         yield f"{times} dates without a decision: {reason}."
+    entries = done.entries()
+    if withheld := sum(len(entry.withheld) for entry in entries):
+        memories = withheld + sum(len(entry.recalled) for entry in entries)
+        yield (
+            f"{withheld} of {memories} memories were withheld by lot, so that it can be told what "
+            "lessons were worth; with holdout = 0 in the settings none is."
+        )
     hit = told.hit
     if hit.value is not None:
         sure = f", 95% interval {hit.low:.0%} to {hit.high:.0%}" if hit.low is not None else ""

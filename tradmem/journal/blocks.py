@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,6 +11,7 @@ from tradmem.journal.format import check_encoding
 
 _BINARY = getattr(os, "O_BINARY", 0)
 _PIECE = 1 << 20  # bytes read at once; so much stays near the processor
+_MANY = 1000  # blocks from which on reading in pieces pays
 
 # The end of a block, and the tag and id of the next one where it is as we write it.
 _HEAD = (
@@ -45,8 +47,8 @@ class Blocks:
 
     Attributes:
         tags: of each block; empty where its head is not as we write it. It ends with
-            ``resolved:`` and a date if the entry teaches something since then, with ``pending``,
-            or is of no interest to recall and resolve.
+            ``resolved:`` and a date if the entry teaches something since then, or did until a
+            person took that back; with ``pending``, or is of no interest to recall and resolve.
         ids: of each block's entry; empty where its head is not as we write it.
         starts: where each block begins, in bytes; ``end`` is where the last one ends.
         size: of the file, in bytes.
@@ -143,6 +145,17 @@ class Blocks:
         """The bytes of a block."""
         start = self.starts[number]
         return self._read(descriptor, start, self._end_of(number) - start)
+
+    def raws(self, descriptor: int, numbers: Sequence[int]) -> Iterator[bytes]:
+        """The bytes of some blocks, one by one; of many, neighbours are read together."""
+        least = _PIECE if len(numbers) > _MANY else 0
+        base, data = 0, b""
+        for number in numbers:
+            start, end = self.span(number)
+            if start < base or end > base + len(data):
+                length = max(end - start, min(least, self.end - start))
+                base, data = start, self._read(descriptor, start, length)
+            yield data[start - base : end - base]
 
     def content(self, descriptor: int) -> bytes:
         """All bytes of the file."""

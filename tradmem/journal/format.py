@@ -21,7 +21,7 @@ _DELIMITER = DELIMITER.encode()
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _NEWLINE = 10
 _END = re.compile(rb"<!-- ENTRY_END -->[ \t\r]*(?:\n|\Z)")
-_RETAGGED = frozenset({Act.OUTCOME, Act.UNRESOLVABLE})
+_RETAGGED = frozenset({Act.OUTCOME, Act.UNRESOLVABLE, Act.REOPEN})
 
 
 class Block(NamedTuple):

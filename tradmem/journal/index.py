@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from tradmem.journal.base import is_replaced, newest_revisions
 from tradmem.journal.block import read_block
 from tradmem.journal.blocks import RESOLVED, STATE, TICKER_AT, Blocks
+from tradmem.journal.selection import last_taught
 from tradmem.model import Entry, Status
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ _HASH = re.compile(rb'"lesson":"([0-9a-f]{64})"')
 _LEDGER = b"<!-- tradmem:"
 _OPENING = re.compile(rb"^(?:DECISION|NOTE):", re.MULTILINE)
 _OUTCOME = b'"add":"outcome"'
+_NEVER_RESOLVED = re.compile(rb" \| (?:note|pending|unresolvable) \| ")
 
 Verdicts: TypeAlias = "list[tuple[bytes, list[Judgement]]]"
 
@@ -124,8 +126,8 @@ class Index(Blocks):
         self._untaught.update(others)
         self._without_outcome.update(others)
         for number in others:
-            if not self.is_pending(number):
-                raw = self.raw(descriptor, number)
+            raw = self.raw(descriptor, number)
+            if not self.is_pending(number) or _OUTCOME in raw:
                 self.put(number, read_block(raw, archived=self.archived).entry)
         self._find_repeats(first, descriptor)
         if first or not distinct:
@@ -280,8 +282,8 @@ class Index(Blocks):
         return ((self.known_of(number), number) for number in reversed(self.order(ticker)))
 
     def may_be_resolved(self, number: int) -> bool:
-        """Whether a block that may be recalled is no note."""
-        return b" | note | " not in self.tags[number]
+        """Whether a block that may be recalled is no note, and nothing was taken back in it."""
+        return not _NEVER_RESOLVED.search(self.tags[number])
 
     def unfinished(self, descriptor: int) -> list[Entry]:
         """The entries that are pending or settled and not replaced, in file order."""
@@ -381,14 +383,18 @@ class Index(Blocks):
                 self.doubt()
         return self._entries[number]
 
-    def passage(self, descriptor: int, number: int) -> "Passage | None":
-        """The text of a block's entry; None if it holds none after all."""
+    def passages(
+        self, descriptor: int, numbers: Sequence[int]
+    ) -> Iterator[tuple[int, "Passage | None"]]:
+        """The texts of some blocks' entries; None for one that holds none after all."""
         from tradmem.journal.passages import glimpse, passage_of  # noqa: PLC0415 - for searches
 
-        passage = glimpse(self.raw(descriptor, number), archived=self.archived)
-        if passage is None and (entry := self.entry(descriptor, number)):
-            passage = passage_of(entry)
-        return passage
+        raws = self.raws(descriptor, numbers)
+        for number, raw in zip(numbers, raws, strict=True):
+            passage = glimpse(raw, archived=self.archived)
+            if passage is None and (entry := self.entry(descriptor, number)):
+                passage = passage_of(entry)
+            yield number, passage
 
     def has_entry(self, descriptor: int, name: bytes) -> bool:
         """Whether an entry with this id stands in the file."""
@@ -424,7 +430,8 @@ class Index(Blocks):
 
 
 def _tag_of(entry: Entry) -> bytes:
-    state = str(entry.status) + (f" | resolved:{entry.known_on}" if entry.known_on else "")
+    known_at = last_taught(entry)
+    state = str(entry.status) + (f" | resolved:{known_at.date()}" if known_at else "")
     return f"[{entry.date} | {entry.ticker} | {state}]".encode()
 
 

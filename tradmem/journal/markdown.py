@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from datetime import date as Date  # noqa: N812 - `date` is the name of a field elsewhere
 from datetime import datetime
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -276,13 +277,17 @@ class MarkdownJournal:
             wanted = changed_since(before, indexes)
             wanted += [where for name in lost if (where := opened.where(name))]
             passages = {}
-            for index, number in wanted:
-                if number in index.repeats or index.ids[number] in repeated[index]:
-                    continue
-                if passage := index.passage(opened.descriptor(index), number):
-                    passages[passage.id] = passage
-                elif index.ids[number]:  # a person broke it; its head alone still looks like one
-                    lost.append(index.ids[number].decode())
+            for index, group in groupby(wanted, key=operator.itemgetter(0)):
+                numbers = [
+                    number
+                    for _, number in group
+                    if number not in index.repeats and index.ids[number] not in repeated[index]
+                ]
+                for number, passage in index.passages(opened.descriptor(index), numbers):
+                    if passage:
+                        passages[passage.id] = passage
+                    elif index.ids[number]:  # a person broke it; its head alone looks like one
+                        lost.append(index.ids[number].decode())
             return Changes(
                 passages=list(passages.values()),
                 gone=[name for name in lost if name not in passages],

@@ -165,9 +165,9 @@ def is_taught(raw: bytes) -> bool:
 
 
 def _read(raw: bytes, found: re.Match[bytes], archived: bool) -> Passage | None:
-    day, ticker, note, *figures = found.groups()[:7]
-    name, decided, stamped, _, horizon, recalled, rest = found.groups()[7:14]
-    first, digest, further, later, section = found.groups()[14:]
+    groups = found.groups()
+    day, ticker, note, *figures, name, decided, stamped, _, horizon, recalled, rest = groups[:14]
+    first, digest, further, later, section = groups[14:]
     body, lesson = _texts(raw[found.end() - 1 : raw.rfind(_END)], digest)
     outcomes = first.count(_OUTCOME_LINE) + later.count(_OUTCOME_LINE)
     if bool(note) != (section == b"NOTE") or (note and (outcomes or digest is not None)):
@@ -247,12 +247,15 @@ def _outcomes(
         ValueError: the tag does not show the primary one, or one was corrected.
     """
     read = _OUTCOME.findall(first + later if later else first)
-    horizons = [outcome[1] for outcome in read]
-    place = horizons.index(horizon) if horizon else 0
+    place = 0
+    if len(read) > 1 or horizon:
+        horizons = [outcome[1] for outcome in read]
+        place = horizons.index(horizon) if horizon else 0
+        if len(set(horizons)) != len(read):
+            raise ValueError("not as we write it")
     _, _, sessions, raw, alpha, known_at, *_ = read[place]
     if (
-        len(set(horizons)) != len(read)
-        or place >= first.count(b"\n")
+        place >= first.count(b"\n")
         or (percent(float(raw)).encode(), sessions) != (figures[0], figures[2])
         or percent(None if alpha == b"null" else float(alpha)).encode() != figures[1]
         or known_at[:10] != figures[3]
@@ -262,6 +265,8 @@ def _outcomes(
 
 
 def _tags(line: bytes) -> tuple[str, ...]:
+    if b'"tags"' not in line:
+        return ()
     found = _TAGS.findall(line)
     if len(found) > 1:
         raise ValueError("not as we write it")

@@ -23,7 +23,7 @@ from tradmem.journal.base import (
 )
 from tradmem.journal.block import fold_now
 from tradmem.journal.passages import Changes, passage_of
-from tradmem.journal.selection import Wanted, select
+from tradmem.journal.selection import Wanted, last_taught, select
 from tradmem.journal.tally import SILENT, Tally, judgements
 from tradmem.journal.text import clean
 from tradmem.journal.verdicts import Counts
@@ -55,6 +55,7 @@ class RamJournal:
         self._orders: dict[str, list[_Place]] = {"": []}
         self._unfinished: dict[int, None] = {}
         self._replaced: set[int] = set()
+        self._taken_back: set[int] = set()  # they taught something once, and do no more
         self._tallies: dict[str, Tally] = {}
         self._touched: list[int] = []
         self._lessons: dict[str, str] = {}
@@ -138,13 +139,16 @@ class RamJournal:
             self._unfinished[number] = None
         else:
             self._unfinished.pop(number, None)
-        if known_at := entry.known_at:
+        if known_at := last_taught(entry):
+            if entry.known_at is None:
+                self._taken_back.add(number)
             place = _Place(known_at, entry.date, entry.id, number)
             for key in ("", entry.ticker):
                 insort(self._orders.setdefault(key, []), place)
 
     def _unfile(self, number: int, entry: Entry) -> None:
-        if known_at := entry.known_at:
+        self._taken_back.discard(number)
+        if known_at := last_taught(entry):
             place = _Place(known_at, entry.date, entry.id, number)
             for key in ("", entry.ticker):
                 places = self._orders[key]
@@ -218,7 +222,9 @@ class RamJournal:
                     continue
                 return None
             key = entry.recorded.ticker if distinct else name
-            if key in found or number in self._replaced or not wanted.suits(entry):
+            if key in found or number in self._replaced or number in self._taken_back:
+                continue
+            if not wanted.suits(entry):
                 continue
             found[key] = entry
             if len(found) == wanted.limit:

@@ -69,6 +69,12 @@ class Wanted(NamedTuple):
         return self.distinct or (self.ticker is not None and self.limit <= KEPT_PER_TICKER)
 
 
+def last_taught(entry: Entry) -> datetime | None:
+    """When an entry last came to teach something, even if a person has taken that back since."""
+    taken_back = (outcome.known_at for outcome in entry.outcomes)
+    return entry.known_at or max(taken_back, default=None)
+
+
 class Selection(NamedTuple):
     """The entries that were wanted, and whether newer ones were there but did not fit."""
 

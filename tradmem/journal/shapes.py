@@ -4,9 +4,10 @@ What fits one of these is read by a parser just as it looks; anything else takes
 tell. So a block can be read by searching in it, for a small part of what parsing costs.
 """
 
-_TEXT = rb'"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-f]{4})[^"\\\x00-\x1f]*)*"'
-_WORD = rb'"[^"\\\x00-\x1f]*"'
-_TEXTS = rb"\[(?:" + _TEXT + rb"(?:," + _TEXT + rb")*)?\]"
+# With a `+` behind it, a `*` gives nothing back of what it took: nothing else here could use it.
+_TEXT = rb'"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-f]{4})[^"\\\x00-\x1f]*+)*+"'
+_WORD = rb'"[^"\\\x00-\x1f]*+"'
+_TEXTS = rb"\[(?:" + _TEXT + rb"(?:," + _TEXT + rb")*+)?\]"
 _NUMBER = rb"-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,30})?(?:[Ee][+-]?[0-9]{1,2})?"
 _COUNT = rb"(?:0|[1-9][0-9]{0,8})"
 _DATE = rb"[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])"
@@ -49,25 +50,35 @@ IDENTITY = (
     + _RESERVED
     + rb')")[a-z0-9_]+":'
     + _ANY
-    + rb")*)\}"
+    + rb")*+)\}"
+)
+_DATED = rb'"' + _DATE + rb'"'
+_FIGURE_NAMES = (
+    *((name, _NUMBER) for name in (b"entry_price", b"exit_price", b"entry_close", b"exit_close")),
+    (b"benchmark", _TEXT),
+    (b"benchmark_return", _NUMBER),
+    (b"benchmark_entry_date", _DATED),
+    (b"benchmark_exit_date", _DATED),
+    (b"benchmark_entry_price", _NUMBER),
+    (b"benchmark_exit_price", _NUMBER),
+    (b"benchmark_entry_close", _NUMBER),
+    (b"benchmark_exit_close", _NUMBER),
+    (b"basis", _TEXT),
+    (b"sigma", _NUMBER),
+    (b"band", rb"(" + _NUMBER + rb")"),
+    (b"beta", _NUMBER),
+    (b"alpha_beta", _NUMBER),
+    (b"source", _TEXT),
+    (b"flags", _TEXTS),
 )
 _FIGURES = (
-    rb'(?:,"(?:entry":"('
-    + _DATE
-    + rb')"|exit":"('
-    + _DATE
-    + rb')"|band":('
+    _optional((b"entry", rb'"(' + _DATE + rb')"'), (b"exit", rb'"(' + _DATE + rb')"'))
+    + _optional(*_FIGURE_NAMES)
+    + rb'(?:,"(?!(?:add|at|known_at|horizon|sessions|raw|alpha|entry|exit|'
+    + rb"|".join(name for name, _ in _FIGURE_NAMES)
+    + rb')")[a-z_]++":'
     + _NUMBER
-    + rb')|(?:benchmark_(?:entry|exit)(?:_date)?|(?:entry|exit)_date)":"'
-    + _DATE
-    + rb'"|(?:benchmark|basis|source)":'
-    + _TEXT
-    + rb'|flags":'
-    + _TEXTS
-    + rb"|(?!(?:add|at|known_at|horizon|sessions|raw|alpha|flags|(?:benchmark_)?(?:entry|exit)"
-    + rb'(?:_date)?)")[a-z_]+":'
-    + _NUMBER
-    + rb"))*"
+    + rb")*+"
 )
 # Its groups: when it was stamped, horizon, sessions, raw return, alpha, when it was known, and
 # the dates of entry and exit, and the band.
@@ -94,5 +105,5 @@ REFLECTION = (
     + _optional((rb"known_at", rb'"' + INSTANT + rb'"'), (rb"at", rb'"' + INSTANT + rb'"'))
     + rb',"sha256":"([0-9a-f]{64})"((?:,"(?!(?:add|at|known_at|sha256)")[a-z0-9_]+":'
     + _ANY
-    + rb")*)\}"
+    + rb")*+)\}"
 )

@@ -159,8 +159,8 @@ def compare(  # noqa: PLR0917 - those of a replay, behind the variants
     runs = {}
     for name, variant in named.items():
         arguments = given | {"sight": variant.sight} | dict(variant.given or {})
-        if variant.settings:
-            arguments["settings"] = variant.settings
+        settings = variant.settings or given.get("settings") or Settings()
+        arguments["settings"] = replace(settings, holdout=0.0)
         asked = variant.decide or decide
         replays = (
             replay(asked, tickers, prices, start, end, every, seed=seed + number, **arguments)

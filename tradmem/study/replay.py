@@ -23,7 +23,7 @@ from tradmem.market.prices import Bars, PriceSource
 from tradmem.market.symbols import benchmark_of
 from tradmem.memory import Memory
 from tradmem.model import Entry
-from tradmem.settings import Settings, check_horizon
+from tradmem.settings import STUDY_HOLDOUT, Settings, check_horizon
 from tradmem.study.deciding import Graph, is_decider, is_graph
 from tradmem.study.mask import Mask
 from tradmem.study.moment import Decide, Sight
@@ -128,7 +128,8 @@ def replay(  # noqa: PLR0917 - the first nine are what a replay is
         graph: what makes a compiled graph of a memory that ends at the clock, and of
             ``decide`` unless that is None, such as :func:`tradmem.agent.build_graph`.
         decide_at: see :class:`~tradmem.study.schedule.DecideAt`.
-        settings: those of the memory by default.
+        settings: those of the memory by default. Where they say nothing of a hold-out and all
+            of the memory is seen, it is ``STUDY_HOLDOUT``.
         reflector: who writes the lessons; the memory's by default, else the template.
         agent: under which name decisions are recorded; a graph that records has its own.
         horizon: sessions to hold; the settings' first by default.
@@ -150,6 +151,7 @@ def replay(  # noqa: PLR0917 - the first nine are what a replay is
     named, first, last = _span(tickers, start, end)
     given = memory if isinstance(memory, Memory) else None
     settings = settings or (given.settings if given else Settings())
+    settings = with_lots(settings, choice(Sight, sight, "sight"))
     how = How(
         decide_at=choice(DecideAt, decide_at, "decide_at"),
         agent=agent,
@@ -266,6 +268,16 @@ def _journal(memory: Store, settings: Settings) -> Journal:
     if not callable(getattr(memory, "append", None)):
         raise UsageError(f"{type(memory).__name__} is no memory, no journal and no path of a log")
     return memory
+
+
+def with_lots(settings: Settings, sight: Sight) -> Settings:
+    """The settings with a study's hold-out; with none where what is seen is less than a recall.
+
+    What a person set stands, as far as it can be.
+    """
+    if sight is not Sight.FULL:
+        return replace(settings, holdout=0.0)
+    return replace(settings, holdout=STUDY_HOLDOUT) if settings.holdout is None else settings
 
 
 def _decider(decide: Any, graph: Any, memory: Memory, how: How) -> Decide | Graph:

@@ -9,6 +9,7 @@ from tradmem.errors import UsageError
 from tradmem.market.calendars import FINAL_AFTER, Calendar, calendar_of
 from tradmem.market.symbols import Aliases
 
+MARK = "replay"  # the key in a decision's ledger that tells when on its date it was made
 BEFORE_CLOSE = timedelta(hours=1)  # before the close at which a decision then enters
 _MOMENT = timedelta(seconds=1)
 

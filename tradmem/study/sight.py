@@ -10,11 +10,14 @@ from functools import lru_cache
 
 from tradmem.journal.base import Journal
 from tradmem.lessons.hits import Track, track_of
+from tradmem.lessons.holdout import Holdout
 from tradmem.lessons.parts import Rank
 from tradmem.lessons.recall import Recall, choose, compose, record_only
 from tradmem.lessons.wording import Shown, surely_fits
+from tradmem.market.calendars import today
 from tradmem.memory import Memory
 from tradmem.model import Entry
+from tradmem.recording import holdout_of
 from tradmem.study.moment import Sight
 
 
@@ -24,16 +27,17 @@ class Eyes:
     Args:
         memory: what there is to recall.
         sight: how much of it.
+        agent: who decides.
     """
 
-    def __init__(self, memory: Memory, sight: Sight) -> None:
+    def __init__(self, memory: Memory, sight: Sight, agent: str = "") -> None:
         self._memory = memory
         self._sight = sight
+        self._agent = agent
         self._taught: list[tuple[datetime, str]] = []
         self._is_kept = sight is Sight.SHUFFLED
-        settings = memory.settings
         # Of a single horizon, the track record is one line, so that its length is bounded.
-        self.is_plain = sight is Sight.FULL and settings.rank == Rank.PLAIN and not settings.holdout
+        self.is_plain = sight is Sight.FULL and memory.settings.rank == Rank.PLAIN
 
     def learn(self, entries: Iterable[Entry]) -> None:
         """Let entries that were settled take part in a shuffle."""
@@ -55,7 +59,9 @@ class Eyes:
                 cross_ticker=settings.cross_ticker,
             )
             if surely_fits(found.shown, settings.budget):
-                return Quick(journal, ticker, as_of, found.shown, settings.budget)
+                lots = self._lots(ticker, as_of)
+                budget = settings.budget
+                return Quick(journal, ticker, as_of, found.shown, budget=budget, holdout=lots)
         return self.recall(ticker, as_of, seed)
 
     def recall(self, ticker: str, as_of: datetime, seed: int) -> Recall:
@@ -64,8 +70,16 @@ class Eyes:
             return Recall(text="", memories=(), left_out=(), ticker=ticker, as_of=as_of)
         if self._sight is Sight.TRACK:
             return record_only(self._memory.journal, ticker, as_of)
-        seen = self._memory.recall(ticker, as_of)
+        seen = self._memory.recall(ticker, as_of, agent=self._agent)
         return self._shuffled(seen, seed) if self._sight is Sight.SHUFFLED else seen
+
+    def _lots(self, ticker: str, as_of: datetime) -> Holdout | None:
+        """Those that a recall of the memory would draw."""
+        settings = self._memory.settings
+        if not settings.holdout:
+            return None
+        day = today(ticker, as_of, settings.aliases)
+        return holdout_of(settings, ticker, day, self._agent)
 
     def track(self, ticker: str, as_of: datetime) -> Callable[[], Track]:
         """The verdicts on a ticker, to be counted when they are asked for."""
@@ -103,15 +117,32 @@ class Eyes:
 class Quick:
     """A recall that shows everything that it chose, and is worded only for who reads it."""
 
-    __slots__ = ("_budget", "_journal", "_shown", "_text", "as_of", "ids", "memories", "ticker")
+    __slots__ = (
+        *("_budget", "_holdout", "_journal", "_shown", "_text"),
+        *("as_of", "ids", "memories", "ticker", "withheld"),
+    )
 
     def __init__(
-        self, journal: Journal, ticker: str, as_of: datetime, shown: list[Shown], budget: int
+        self,
+        journal: Journal,
+        ticker: str,
+        as_of: datetime,
+        shown: list[Shown],
+        *,
+        budget: int,
+        holdout: Holdout | None = None,
     ) -> None:
         self.ticker, self.as_of = ticker, as_of
-        self.memories = tuple(item.entry for item in shown)
-        self.ids = tuple(item.entry.recorded.id for item in shown)
+        self.withheld: tuple[str, ...] | None = None
+        kept = [item.entry for item in shown]
+        if holdout:
+            lots = [entry for entry in kept if holdout.withholds(entry)]
+            self.withheld = tuple(entry.id for entry in lots)
+            kept = [entry for entry in kept if entry.id not in self.withheld]
+        self.memories = tuple(kept)
+        self.ids = tuple(entry.recorded.id for entry in kept)
         self._journal, self._shown, self._budget = journal, shown, budget
+        self._holdout = holdout
         self._text: str | None = None
 
     @property
@@ -119,7 +150,13 @@ class Quick:
         """For the prompt; empty when there is nothing to recall."""
         if self._text is None:
             found = compose(
-                self._journal, self.ticker, self.as_of, self._shown, (), budget=self._budget
+                self._journal,
+                self.ticker,
+                self.as_of,
+                self._shown,
+                (),
+                budget=self._budget,
+                holdout=self._holdout,
             )
             self._text = found.text
         return self._text

@@ -20,7 +20,7 @@ from tradmem.study.crowd import Breadth, Ranks, breadth_of, ranks_of
 from tradmem.study.frame import decisions_frame
 from tradmem.study.habits import Habits, habits_of
 from tradmem.study.rivals import Rival, rivals_of
-from tradmem.study.schedule import DecideAt
+from tradmem.study.schedule import MARK, DecideAt
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -195,7 +195,7 @@ def _parts(source: "Replay | Iterable[Entry]", bars: Mapping[str, Bars] | None) 
             source.is_optimistic,
         )
     entries = [entry for entry in source if not entry.recorded.is_note]
-    marks = {entry.recorded.extra.get("replay") for entry in entries}
+    marks = {entry.recorded.extra.get(MARK) for entry in entries}
     return _Parts(entries, bars or {}, is_optimistic=marks == {DecideAt.SAME_CLOSE})
 
 

@@ -22,13 +22,12 @@ from tradmem.resolving import ResolveReport
 from tradmem.study.deciding import Driven, Graph, as_call
 from tradmem.study.due import Queue
 from tradmem.study.moment import Moment, Past, Sight
-from tradmem.study.schedule import DecideAt, Point
+from tradmem.study.schedule import MARK, DecideAt, Point
 from tradmem.study.sight import Eyes, Seen
 from tradmem.study.veil import Veil
 from tradmem.study.world import World
 
 Progress = Callable[[int, int, Date], None]
-MARK = "replay"  # the key in a decision's ledger that tells when on its date it was made
 LATELY = 10  # sessions without a close, after which a ticker is not decided on
 _UNTRADED = f"no close in the last {LATELY} sessions"
 
@@ -95,7 +94,7 @@ class Walk:
     ) -> None:
         self._memory, self._world, self._how, self._decide = memory, world, how, decide
         self._queue = Queue(memory, world)
-        self._eyes = Eyes(memory, how.sight)
+        self._eyes = Eyes(memory, how.sight, how.agent)
         self._blank = blank(memory) if how.sight is not Sight.FULL else memory
         self._standing: set[tuple[Date, str]] = set()
         self.tally = Tally()
@@ -194,6 +193,7 @@ class Walk:
             decided_at=point.decided_at,
             recalled=seen if isinstance(seen, Recall) else seen.ids,
             recalled_as_of=seen.as_of,
+            withheld=None if isinstance(seen, Recall) else seen.withheld,
             cited=call.cited,
             extra=call.extra,
         )
