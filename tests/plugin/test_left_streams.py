@@ -16,7 +16,6 @@ from tests.plugin.graph_world import BUY, State, decide, in_line, publish, think
 from tests.plugin.plugin_world import World
 from tradmem.plugin.graphs import with_memory
 
-pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
 GIVEN = {"ticker": "NVDA"}
 
 
