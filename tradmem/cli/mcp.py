@@ -115,7 +115,7 @@ def _serve(
 
         serve_http(http, caller=caller, calls=noted)
     else:
-        from tradmem.plugin.mcp_server import serve_stdio
+        from tradmem.plugin.mcp_stdio import serve_stdio
 
         serve_stdio(caller, noted)
 

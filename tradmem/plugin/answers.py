@@ -3,7 +3,8 @@
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -37,10 +38,17 @@ _SAY_NOTHING = frozenset(
 
 
 class Glance(NamedTuple):
-    """What a caller was shown of a ticker: ids, and the instant that was looked from."""
+    """What a caller was shown of a ticker.
+
+    Attributes:
+        ids: of what was shown.
+        as_of: the instant that was looked from.
+        withheld: ids that the settings' hold-out kept from it; None where no lots are drawn.
+    """
 
     ids: tuple[str, ...] = ()
     as_of: datetime | None = None
+    withheld: tuple[str, ...] | None = None
 
 
 class Seen:
@@ -60,7 +68,7 @@ class Seen:
             before = self._of(key, recalled.as_of)
             ids = dict.fromkeys((*before.ids, *recalled.ids))
             as_of = max(recalled.as_of, before.as_of or recalled.as_of)
-            self._glances[key] = Glance(tuple(ids), as_of)
+            self._glances[key] = Glance(tuple(ids), as_of, _withheld(before, recalled, ids))
             self._glances.move_to_end(key)
             while len(self._glances) > _MOST_SEEN:
                 self._glances.popitem(last=False)
@@ -78,6 +86,14 @@ class Seen:
         return glance if glance.as_of and abs(now - glance.as_of) < _KEPT else Glance()
 
 
+def _withheld(before: Glance, recalled: Recall, shown: Container[str]) -> tuple[str, ...] | None:
+    """What lots kept from a caller, at one look or another, and it was not shown at any."""
+    if before.withheld is None and not recalled.holdout:
+        return None
+    names = (*(before.withheld or ()), *(entry.id for entry in recalled.withheld))
+    return tuple(name for name in dict.fromkeys(names) if name not in shown)
+
+
 def query(
     library: Library, arguments: Mapping[str, Any], *, caller: str = "", seen: Seen | None = None
 ) -> str:
@@ -90,7 +106,7 @@ def query(
     now = utc(library.memory.clock())
     asked, ticker = text_of(arguments, QUERY), ticker_of(arguments)
     date = date_of(arguments, now)
-    found = look_up(library, asked, ticker, date)
+    found = look_up(library, asked, ticker, date, caller=caller)
     if ticker and seen:
         seen.add(caller, library, found)
     parts = [found.text.strip()] if found.text else []
@@ -99,7 +115,12 @@ def query(
 
 
 def look_up(
-    library: Library, asked: str, ticker: str | None = None, date: str | None = None
+    library: Library,
+    asked: str,
+    ticker: str | None = None,
+    date: str | None = None,
+    *,
+    caller: str = "",
 ) -> Recall:
     """The memories of a ticker, and those of others that have to do with a query.
 
@@ -108,33 +129,41 @@ def look_up(
         asked: words, or a question.
         ticker: without one, all tickers count alike.
         date: only what was known then; of a ticker, before its close on that date.
+        caller: by whose name a hold-out draws its lots.
     """
     memory = library.memory
     if ticker:
-        found = memory.recall(ticker, date, rank=Rank.RELEVANT, query=asked, explain=True)
+        found = memory.recall(
+            ticker, date, rank=Rank.RELEVANT, query=asked, agent=caller, explain=True
+        )
     else:
         instant = as_instant(date, utc(memory.clock()))
         found = memory.finder.recall(MARKET, instant, asked, explain=True)
-    items = [item for item in found.explained if item.is_shown]
+    kept_back = {entry.id for entry in found.withheld}
+    items = [item for item in found.explained if item.is_shown or item.entry.id in kept_back]
     sharing = _sharing(asked, items)
-    shown = [
-        Shown(
-            entry=item.entry,
-            is_same=item.entry.ticker == ticker,
-            worth=item.score,
-            decision=item.entry.decision,
-        )
+    fitting = [
+        item
         for number, item in enumerate(items)
         if item.entry.ticker == ticker or number in sharing or _is_near(item)
     ]
-    return compose(
+    told = compose(
         memory.journal,
         found.ticker,
         found.as_of,
-        shown,
+        [_shown(item, ticker) for item in fitting if item.is_shown],
         (),
         budget=memory.settings.budget,
         order="most relevant first",
+    )
+    withheld = tuple(item.entry for item in fitting if not item.is_shown)
+    return replace(told, withheld=withheld, holdout=found.holdout)
+
+
+def _shown(item: Weighed, ticker: str | None) -> Shown:
+    entry = item.entry
+    return Shown(
+        entry=entry, is_same=entry.ticker == ticker, worth=item.score, decision=entry.decision
     )
 
 

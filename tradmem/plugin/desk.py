@@ -84,7 +84,7 @@ def recall(library: Library, arguments: Mapping[str, Any], caller: str, seen: Se
     ticker, asked = ticker_of(arguments, required=True), text_of(arguments, ABOUT, required=False)
     assert ticker is not None
     rank = Rank.RELEVANT if asked else None
-    found = library.memory.recall(ticker, rank=rank, query=asked)
+    found = library.memory.recall(ticker, rank=rank, query=asked, agent=caller)
     seen.add(caller, library, found)
     return found
 
@@ -111,6 +111,7 @@ def record(library: Library, arguments: Mapping[str, Any], caller: str, seen: Se
         agent=caller,
         recalled=glance.ids,
         recalled_as_of=glance.as_of,
+        withheld=glance.withheld,
     )
     entry = done.entry
     told = texts.DECIDED_BEFORE if done.status is Stored.KEPT else texts.DECIDED

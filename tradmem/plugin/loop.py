@@ -2,18 +2,17 @@
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from langchain_core.messages import BaseMessage, SystemMessage
+from langchain_core.messages import RemoveMessage, SystemMessage
 from langchain_core.runnables import Runnable
-from langgraph.types import Command
-from pydantic import BaseModel
 
 from tradmem.errors import UsageError
 from tradmem.memory import Memory
 from tradmem.model import Rating
 from tradmem.nodes import recall_node, record_node, resolve_node
+from tradmem.plugin.states import changed, text_of, values_of
 
 logger = logging.getLogger("tradmem.plugin")
 Key = str | Callable[[Mapping[str, Any]], Any]
@@ -56,7 +55,7 @@ class Loop:
 
     def before(self, state: Any) -> Mapping[str, Any]:
         """Settle what is due, and recall."""
-        values = _values_of(state)
+        values = values_of(state)
         asked = {name: _get(values, key) for name, key in self.keys.items() if key is not None}
         if not asked.get("ticker"):
             raise UsageError(
@@ -65,19 +64,31 @@ class Loop:
             )
         for notice in resolve_node(self.memory)(asked)["notices"]:
             logger.warning("%s", notice)
-        return asked | recall_node(self.memory, query="query")(asked)
+        return asked | recall_node(self.memory, query="query", agent=self.agent)(asked)
 
-    def shown(self, state: Any, seen: Mapping[str, Any]) -> Any:
-        """The state as the agent sees it."""
+    def shown(self, state: Any, seen: Mapping[str, Any], *, is_stale: bool = False) -> Any:
+        """The state as the agent sees it.
+
+        Args:
+            state: as it was handed in.
+            seen: what :meth:`before` found.
+            is_stale: whether the agent still has the message of an earlier run.
+        """
         name, text = self.past_context, seen["past_context"]
-        if name == _MESSAGES:
-            if not text:
-                return state
-            values = _values_of(state)
-            messages = values.get(_MESSAGES, [])
-            messages = messages if isinstance(messages, list) else [messages]
-            return _changed(state, name, [SystemMessage(text, id=_NOTE_ID), *messages])
-        return _changed(state, name, text)
+        if name != _MESSAGES:
+            return changed(state, name, text)
+        if not text and not is_stale:
+            return state
+        messages = values_of(state).get(_MESSAGES, [])
+        messages = messages if isinstance(messages, list) else [messages]
+        note = SystemMessage(text, id=_NOTE_ID) if text else RemoveMessage(_NOTE_ID)
+        return changed(state, name, [note, *messages])
+
+    def has_note(self, state: Any) -> bool:
+        """Whether the message of a run is in a state."""
+        return self.past_context == _MESSAGES and any(
+            map(_is_note, values_of(state).get(_MESSAGES) or ())
+        )
 
     def after(self, state: Any, update: Mapping[str, Any], seen: Mapping[str, Any]) -> None:
         """Record the decision that the agent came to, if it came to one."""
@@ -86,8 +97,8 @@ class Loop:
                 f"the agent returned no {self.decision!r}; name the key of its decision with "
                 "decision=..., or return None there for no decision"
             )
-        text = _text_of(_get(update, self.decision))
-        values = {**_values_of(state), **update}
+        text = self.text(update)
+        values = {**values_of(state), **update}
         if not text.strip():
             logger.info("no decision on %s", _get(values, self.keys["ticker"] or ""))
             return
@@ -101,19 +112,31 @@ class Loop:
                 "rating": rating if is_rating else None,
                 "recalled": seen["recalled"],
                 "as_of": seen["as_of"],
+                "withheld": seen["withheld"],
             }
         )
         for notice in found["notices"]:
             logger.warning("%s", notice)
 
+    def text(self, update: Mapping[str, Any]) -> str:
+        """The decision that an update holds; empty for none."""
+        return text_of(_get(update, self.decision))
+
     def without_note(self, found: Any) -> Any:
         """What an agent returned, without the message that it was shown."""
-        if self.past_context != _MESSAGES or not isinstance(found, Mapping):
+        if self.past_context != _MESSAGES:
             return found
-        messages = found.get(_MESSAGES)
-        if not isinstance(messages, list):
+        try:
+            messages = values_of(found).get(_MESSAGES)
+        except UsageError:
             return found
-        return {**found, _MESSAGES: [m for m in messages if getattr(m, "id", "") != _NOTE_ID]}
+        if not isinstance(messages, list) or not any(map(_is_note, messages)):
+            return found
+        return changed(found, _MESSAGES, [m for m in messages if not _is_note(m)])
+
+
+def _is_note(message: object) -> bool:
+    return getattr(message, "id", "") == _NOTE_ID
 
 
 def _schemas(graph: Runnable[Any, Any]) -> tuple[set[str] | None, set[str] | None]:
@@ -129,49 +152,3 @@ def _schemas(graph: Runnable[Any, Any]) -> tuple[set[str] | None, set[str] | Non
 
 def _get(values: Mapping[str, Any], key: Key) -> Any:
     return values.get(key) if isinstance(key, str) else key(values)
-
-
-def _values_of(state: Any) -> Mapping[str, Any]:
-    """A state of any kind as a mapping."""
-    if isinstance(state, Mapping):
-        return state
-    if isinstance(state, BaseModel):
-        return {name: getattr(state, name) for name in type(state).model_fields}
-    if is_dataclass(state):
-        return {field.name: getattr(state, field.name) for field in fields(state)}
-    raise UsageError(f"a state is a mapping, a dataclass or a model, not {type(state).__name__}")
-
-
-def _changed(state: Any, name: str, value: Any) -> Any:
-    """A state with another value under a key."""
-    if isinstance(state, Mapping):
-        return {**state, name: value}
-    if name not in _values_of(state):
-        raise UsageError(
-            f"{type(state).__name__} has no field {name!r} for what is recalled; add one, or name "
-            "one with past_context=..."
-        )
-    if isinstance(state, BaseModel):
-        return state.model_copy(update={name: value})
-    return replace(state, **{name: value})
-
-
-def update_of(result: Any) -> Mapping[str, Any]:
-    """The keys that an agent sets by what it returned."""
-    if isinstance(result, Command):
-        result = result.update
-    if isinstance(result, list | tuple):  # pairs of a key and a value, or several updates
-        found: dict[str, Any] = {}
-        for item in result:
-            found.update([item] if isinstance(item, tuple) else update_of(item))
-        return found
-    return {} if result is None else _values_of(result)
-
-
-def _text_of(decision: Any) -> str:
-    """A decision as text; of messages, the last one's."""
-    if isinstance(decision, list) and decision:
-        decision = decision[-1]
-    if isinstance(decision, BaseMessage):
-        return decision.text
-    return "" if decision is None else str(decision)

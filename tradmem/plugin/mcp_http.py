@@ -22,10 +22,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from tradmem.errors import UsageError
 from tradmem.plugin.call_log import CallLog
 from tradmem.plugin.callers import Caller, Grant, Tokens, hash_of
-from tradmem.plugin.mcp_server import MemoryServer, logger
+from tradmem.plugin.mcp_server import MOST_BYTES, MemoryServer, logger
 
 PATH = "/mcp"
-MOST_BYTES = 1_000_000  # of a request
 _MOST_CONNECTIONS = 200
 _BACKLOG = 128
 _SHUTDOWN = 5  # seconds that calls under way are given

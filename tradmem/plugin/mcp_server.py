@@ -15,7 +15,6 @@ import anyio
 import anyio.to_thread
 import mcp_types as types
 from mcp.server.lowlevel.server import Server
-from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
 from tradmem.errors import UnknownEntry, UsageError
@@ -31,6 +30,7 @@ from tradmem.plugin.tools import Answer
 logger = logging.getLogger("tradmem.plugin")
 _URI = re.compile(r"tradmem://([a-z0-9_-]{1,32})/(?:log|entries/([0-9a-f]{4,12}))\Z")
 _MARKDOWN = "text/markdown"
+MOST_BYTES = 1_000_000  # of a request
 _MOST_ENTRIES = 100  # of a log in one resource
 _AT_ONCE = 8  # calls that are carried out at once; the others wait
 _NO_RESOURCE = -32002  # the code that the protocol gives to it
@@ -219,17 +219,6 @@ class MemoryServer:
             fault=fault,
             ms=round(1000 * seconds),
         )
-
-
-def serve_stdio(caller: Caller, calls: CallLog | None = None) -> None:
-    """Serve one caller on this process's standard streams until they close."""
-    server = MemoryServer(lambda _: caller, calls).server()
-
-    async def serve() -> None:
-        async with stdio_server() as (read, write):
-            await server.run(read, write, server.create_initialization_options())
-
-    anyio.run(serve)
 
 
 def _read(caller: Caller, uri: str) -> str | None:

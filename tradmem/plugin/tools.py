@@ -17,6 +17,7 @@ from tradmem.plugin.answers import Seen, add, query
 from tradmem.plugin.arguments import CONTENT, DATE, QUERY, TICKER, schema
 from tradmem.plugin.libraries import Access, Library, check_apart
 from tradmem.plugin.texts import ADD, FAILED, NO_ARGUMENTS, QUERY_FIRST, REFUSED
+from tradmem.recording import check_agent
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
@@ -101,7 +102,11 @@ def library_tools(
         suffix: is added to their names, behind ``_``.
         caller: who calls, which is kept with what is added.
         seen: hears of what the caller was shown.
+
+    Raises:
+        UsageError: the caller's name can be none.
     """
+    check_agent(caller)
     tail = f"_{suffix}" if suffix else ""
     tools = [
         Tool(
@@ -128,7 +133,7 @@ def tools_of(libraries: Iterable[Library], *, caller: str = "") -> tuple[Tool, .
     """The tools of several libraries for one agent: ``query_memory_us_tech`` and so on.
 
     Raises:
-        UsageError: two libraries would have tools of one name.
+        UsageError: two libraries would have tools of one name, or the caller's name can be none.
     """
     libraries = list(libraries)
     check_apart(libraries)
