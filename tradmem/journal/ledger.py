@@ -181,6 +181,19 @@ def read_addition(data: Mapping[str, Any]) -> tuple[Addition, str]:
     return Addition(kind=kind, at=at, known_at=known_at, data=left), digest
 
 
+def reread(addition: Addition) -> Addition:
+    """An addition as it comes out of its ledger line again, without its text.
+
+    Raises:
+        UsageError: it holds what is no JSON, or what cannot be read again.
+    """
+    try:
+        line = json.loads(_JSON.encode(addition_line(addition)))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UsageError(f"an addition ({addition.kind}) holds what is no JSON: {error}") from error
+    return read_addition(line)[0]
+
+
 # The keys of an outcome, where they are not the attribute's own name.
 _KEYS = {"raw_return": "raw", "entry_date": "entry", "exit_date": "exit"}
 

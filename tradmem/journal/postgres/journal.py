@@ -23,6 +23,7 @@ from tradmem.journal.postgres.connection import Conn, Server, explain
 from tradmem.journal.postgres.place import where
 from tradmem.journal.postgres.queries import Queries
 from tradmem.journal.postgres.rows import entry_of
+from tradmem.journal.postgres.vectors import MAY_WRITE, StoredVectors
 from tradmem.journal.selection import KEPT_PER_TICKER, Wanted
 from tradmem.journal.verdicts import Counts
 from tradmem.model import Addition, Decision, Entry, Problem
@@ -256,6 +257,14 @@ class PostgresJournal:
 
         now, rows = self._server.run(changed)
         return Changes(passages=[passage_of(entry_of(row)) for row in rows], mark=now)
+
+    def vectors(self, model: str) -> StoredVectors | None:
+        """See :class:`~tradmem.journal.nearness.VectorJournal`; a replica keeps none."""
+        table = (f'"{self._place.schema}".vectors',)
+        (may_write,) = self._server.run(lambda c: c.execute(MAY_WRITE, table).fetchone()) or (
+            False,
+        )
+        return StoredVectors(self._server, self._ask, model) if may_write else None
 
     def holding(self, sought: Sought) -> Iterator[Entry]:
         """See :class:`~tradmem.journal.finding.FullTextJournal`."""

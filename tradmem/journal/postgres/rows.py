@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from tradmem.errors import LogError, UsageError
+from tradmem.errors import LogError
 from tradmem.journal.block import fold_now
-from tradmem.journal.ledger import addition_line, identity, read_addition, read_identity
+from tradmem.journal.ledger import addition_line, identity, read_addition, read_identity, reread
 from tradmem.journal.text import clean
 from tradmem.model import Addition, Decision, Entry, Rating
 
@@ -51,18 +51,16 @@ def as_stored(addition: Addition) -> Addition:
     Raises:
         UsageError: it holds what is no JSON, or what cannot be read again.
     """
-    if addition.text:
-        addition = replace(addition, text=clean(addition.text))
-    try:
-        line = json.loads(packed(addition_line(addition)))
-    except (TypeError, ValueError) as error:
-        raise UsageError(f"an addition ({addition.kind}) holds what is no JSON: {error}") from error
-    return read(line, addition.text)
+    text = clean(addition.text) if addition.text else ""
+    return _with_text(reread(addition), text)
 
 
 def read(line: Mapping[str, Any], text: str) -> Addition:
     """An addition from its line and its text."""
-    addition, _ = read_addition(line)
+    return _with_text(read_addition(line)[0], text)
+
+
+def _with_text(addition: Addition, text: str) -> Addition:
     return replace(addition, text=text) if text else addition
 
 
