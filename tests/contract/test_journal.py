@@ -289,8 +289,8 @@ def test_an_outcome_beyond_all_bounds_is_refused_and_nothing_is_added(journal, f
         ("undo", {"undoes": "forget"}, r"an addition in the ledger \(undo\) has no undoes_at"),
         ("undo", {"undoes_at": "soon"}, r"an addition in the ledger \(undo\) cannot be read"),
         ("expire", {"reason": "old"}, r"an addition in the ledger \(expire\) has no valid_until"),
-        ("remark", {"when": DAY}, r"an addition \(remark\) holds what is no JSON"),
-        ("remark", {"size": float("inf")}, r"an addition \(remark\) holds what is no JSON"),
+        ("remark", {"when": DAY}, "something holds what is no JSON"),
+        ("remark", {"size": float("inf")}, "something holds what is no JSON"),
     ],
 )
 def test_an_addition_that_could_not_be_read_back_is_refused_in_the_same_words(
@@ -325,3 +325,29 @@ def test_a_word_is_found_however_it_is_written(text, query, journal):
 def test_a_letter_with_another_sound_is_another_letter(journal):
     journal.append(decision("かき"))
     assert Memory(journal).search("がき") == []
+
+
+@pytest.mark.parametrize("odd", ["a\0b", "\ud800", "0" * 11 + "\udfff"])
+def test_a_name_that_none_can_have_is_nobodys(odd, journal):
+    entry, _ = journal.append(decision())
+    journal.add([(entry.id, outcome()), (entry.id, lesson())])
+    assert journal.get(odd) is None
+    assert list(journal.get_all([odd, entry.id])) == [entry.id]
+    assert journal.find(DAY, odd) == []
+    assert journal.memories(FAR, ticker=odd) == []
+    assert [found.id for found in journal.memories(FAR, not_ticker=odd)] == [entry.id]
+    assert journal.counts(odd, FAR) == ()
+    assert journal.lessons().get(odd) is None
+    with pytest.raises(UnknownEntry):
+        journal.add([(entry.id, forgetting()), (odd, forgetting())])
+    assert not journal.get(entry.id).forgotten
+
+
+def test_an_entry_is_found_by_the_beginning_of_its_id(journal):
+    entries = [journal.append(decision(ticker=ticker))[0] for ticker in ("A", "B", "C", "D")]
+    memory = Memory(journal)
+    for entry in entries:
+        assert memory.get(entry.id[:8]).id == entry.id
+    assert memory.get("ffff00001111") is None
+    assert memory.get("zzzzzz") is None
+    assert memory.get("%%%%%%") is None

@@ -71,8 +71,10 @@ def upgrade(
 
     Raises:
         UsageError: no such number of partitions.
-        LogError: the schema is newer, or a migration was changed after it was applied.
+        LogError: the schema is newer, or a migration was changed after it was applied; or
+            the database cannot hold every text.
     """
+    _check_encoding(connection)
     if not 1 <= partitions <= _MOST_PARTITIONS:
         raise UsageError(f"{partitions} partitions cannot be; use 1 to {_MOST_PARTITIONS}")
     name = sql.Identifier(schema)
@@ -95,6 +97,17 @@ def upgrade(
                 (step.number, step.name, step.sha256),
             )
     return missing
+
+
+def _check_encoding(connection: "Connection[Any]") -> None:
+    found = connection.execute("SELECT current_setting('server_encoding')").fetchone()
+    encoding = found[0] if found else ""
+    encoding = encoding.decode() if isinstance(encoding, bytes) else encoding  # of SQL_ASCII
+    if encoding != "UTF8":
+        raise LogError(
+            f"the database {connection.info.dbname} holds {encoding} text, and a log any text; "
+            "make another one with `createdb --encoding=UTF8 --template=template0 NAME`"
+        )
 
 
 def offer_vectors(connection: "Connection[Any]", schema: str) -> str:
@@ -131,6 +144,8 @@ def _check(applied: dict[int, str], schema: str) -> None:
 def grant(connection: "Connection[Any]", schema: str, role: str) -> None:
     """Let a role use a log as an application does: entries and additions can only grow.
 
+    Of two at the same time one waits.
+
     Args:
         connection: of the schema's owner.
         schema: its name.
@@ -142,6 +157,7 @@ def grant(connection: "Connection[Any]", schema: str, role: str) -> None:
         return sql.SQL(", ").join(sql.Identifier(schema, table) for table in of)
 
     with connection.transaction():
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
         for query, of in (
             ("GRANT USAGE ON SCHEMA {schema} TO {role}", ()),
             ("GRANT SELECT ON {tables} TO {role}", ("migrations",)),
