@@ -31,7 +31,7 @@ from tradmem.governance import Consolidation, Mandate, until
 from tradmem.history import Event, history, history_at
 from tradmem.instants import Instants
 from tradmem.journal.base import Journal, OnConflict
-from tradmem.journal.finding import Sought
+from tradmem.journal.finding import PrefixJournal, Sought
 from tradmem.journal.queue import claimed
 from tradmem.journal.text import clean
 from tradmem.lessons.consolidate import LEAST
@@ -682,13 +682,19 @@ class Memory:
         """
         entry = self.journal.get(check_text(entry_id, "the id of an entry"))
         if entry is None and len(entry_id) >= _SHORTEST_PREFIX:
-            found = {e.id: e for e in self.journal.entries() if e.id.startswith(entry_id)}
+            found = self._beginning(entry_id)
             if len(found) > 1:
                 raise UsageError(
                     f"{entry_id} is the beginning of {len(found)} ids; write more of it"
                 )
-            entry = next(iter(found.values()), None)
+            entry = self.journal.get(next(iter(found))) if found else None
         return entry.by(self._now()) if entry else None
+
+    def _beginning(self, start: str) -> set[str]:
+        """The ids that begin so, by an index where the journal has one."""
+        if isinstance(self.journal, PrefixJournal):
+            return set(self.journal.beginning(start))
+        return {e.id for e in self.journal.entries() if e.id.startswith(start)}
 
     def entries(
         self,

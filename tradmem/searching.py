@@ -6,10 +6,12 @@ from datetime import datetime
 from functools import cached_property
 from importlib.util import find_spec
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from tradmem.journal.base import Journal
 from tradmem.journal.finding import FullTextJournal, Sought
+from tradmem.journal.nearness import VectorJournal
 from tradmem.lessons.holdout import Holdout
 from tradmem.lessons.parts import PartName
 from tradmem.lessons.rank import Ranking, recall_relevant
@@ -23,7 +25,7 @@ from tradmem.settings import Embeddings, Settings, default_vectors
 
 if TYPE_CHECKING:
     from tradmem.lessons.embed import Embedder
-    from tradmem.lessons.vectors import VectorIndex
+    from tradmem.lessons.making import Vectors
 
 _AT_ONCE = 64  # entries that are read before the next are looked at
 
@@ -50,7 +52,7 @@ class Finder:
         return SearchIndex(self.journal)
 
     @cached_property
-    def vectors(self) -> "VectorIndex | None":
+    def vectors(self) -> "Vectors | None":
         """Over all memories; None without embeddings.
 
         Raises:
@@ -59,9 +61,7 @@ class Finder:
         embedder = self.embedder or _embedder(self.settings)
         if embedder is None:
             return None
-        from tradmem.lessons.vectors import VectorIndex  # noqa: PLC0415 - loads numpy
-
-        return VectorIndex(self.journal, embedder, self.settings.vectors or default_vectors())
+        return _vectors(self.journal, embedder, self.settings.vectors or default_vectors())
 
     @cached_property
     def _readers(self) -> Readers:
@@ -96,6 +96,18 @@ class Finder:
             explain=explain,
             holdout=holdout,
         )
+
+
+def _vectors(journal: Journal, embedder: "Embedder", folder: Path) -> "Vectors":
+    """Vectors that the journal keeps, where it can; else in this process's own memory."""
+    kept = journal.vectors(embedder.model) if isinstance(journal, VectorJournal) else None
+    if kept is not None:
+        from tradmem.lessons.shared_vectors import SharedVectors  # noqa: PLC0415 - loads numpy
+
+        return SharedVectors(kept, embedder, folder)
+    from tradmem.lessons.vectors import VectorIndex  # noqa: PLC0415 - loads numpy
+
+    return VectorIndex(journal, embedder, folder)
 
 
 def _embedder(settings: Settings) -> "Embedder | None":

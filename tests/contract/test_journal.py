@@ -20,6 +20,7 @@ from tradmem import (
     ConflictError,
     LogBusy,
     MarkdownJournal,
+    Memory,
     PostgresJournal,
     RamJournal,
     Rating,
@@ -302,3 +303,73 @@ def test_an_outcome_beyond_all_bounds_is_refused_and_nothing_is_added(journal, f
     with pytest.raises(UsageError, match=r"is 0 to 99999 sessions|cannot be"):
         journal.add([(entry.id, forgetting()), (entry.id, outcome(**figures))])
     assert journal.get(entry.id).additions == ()
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "words"),
+    [
+        ("undo", {"undoes": "forget"}, r"an addition in the ledger \(undo\) has no undoes_at"),
+        ("undo", {"undoes_at": "soon"}, r"an addition in the ledger \(undo\) cannot be read"),
+        ("expire", {"reason": "old"}, r"an addition in the ledger \(expire\) has no valid_until"),
+        ("remark", {"when": DAY}, "something holds what is no JSON"),
+        ("remark", {"size": float("inf")}, "something holds what is no JSON"),
+    ],
+)
+def test_an_addition_that_could_not_be_read_back_is_refused_in_the_same_words(
+    kind, data, words, journal
+):
+    entry, _ = journal.append(decision())
+    broken = Addition(kind=kind, at=KNOWN, data=data)
+    with pytest.raises(UsageError, match=words):
+        journal.add([(entry.id, forgetting()), (entry.id, broken)])
+    assert journal.get(entry.id) == entry
+
+
+SAME_WORD = [
+    ("Die Straße ist frei.", "STRASSE"),
+    ("DIE STRASSE IST FREI.", "straße"),
+    ("Ο τζίρος είχε αύξηση.", "ΑΥΞΗΣΗ"),
+    ("Η ΑΥΞΗΣΗ του τζίρου.", "αύξηση"),
+    ("Ещё растёт.", "еще"),
+    ("The naïve café.", "NAIVE"),
+    ("ｆｕｌｌ width", "full"),
+]
+
+
+@pytest.mark.parametrize(("text", "query"), SAME_WORD)
+def test_a_word_is_found_however_it_is_written(text, query, journal):
+    memory = Memory(journal)
+    entry, _ = journal.append(decision(text))
+    journal.append(decision("Nothing of it.", ticker="AAPL"))
+    assert [found.id for found in memory.search(query)] == [entry.id]
+
+
+def test_a_letter_with_another_sound_is_another_letter(journal):
+    journal.append(decision("かき"))
+    assert Memory(journal).search("がき") == []
+
+
+@pytest.mark.parametrize("odd", ["a\0b", "\ud800", "0" * 11 + "\udfff"])
+def test_a_name_that_none_can_have_is_nobodys(odd, journal):
+    entry, _ = journal.append(decision())
+    journal.add([(entry.id, outcome()), (entry.id, lesson())])
+    assert journal.get(odd) is None
+    assert list(journal.get_all([odd, entry.id])) == [entry.id]
+    assert journal.find(DAY, odd) == []
+    assert journal.memories(FAR, ticker=odd) == []
+    assert [found.id for found in journal.memories(FAR, not_ticker=odd)] == [entry.id]
+    assert journal.counts(odd, FAR) == ()
+    assert journal.lessons().get(odd) is None
+    with pytest.raises(UnknownEntry):
+        journal.add([(entry.id, forgetting()), (odd, forgetting())])
+    assert not journal.get(entry.id).forgotten
+
+
+def test_an_entry_is_found_by_the_beginning_of_its_id(journal):
+    entries = [journal.append(decision(ticker=ticker))[0] for ticker in ("A", "B", "C", "D")]
+    memory = Memory(journal)
+    for entry in entries:
+        assert memory.get(entry.id[:8]).id == entry.id
+    assert memory.get("ffff00001111") is None
+    assert memory.get("zzzzzz") is None
+    assert memory.get("%%%%%%") is None

@@ -1,5 +1,7 @@
 """From a file to PostgreSQL and back: the same to the byte; and a copy that follows."""
 
+import hashlib
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -136,3 +138,40 @@ def test_a_mirror_that_begins_anew_goes_on_with_the_copy_that_is_there(database,
     assert Mirror(database, path).follow() == 1
     assert [e.ticker for e in MarkdownJournal(path).entries()] == ["NVDA", "AAPL"]
     assert second.id in path.read_text()
+
+
+LONG = "".join(hashlib.sha256(bytes([n])).hexdigest() for n in range(60))  # compresses to nothing
+
+
+@pytest.mark.parametrize(
+    ("written", "typed"),
+    [
+        ('"v":1,', f'"v":1,"agent":"{LONG}",'),
+        ('"v":1,', '"v":1,"agent":"a\\u0000b\\ud800",'),
+        ('"v":1,', '"v":1,"revision":99999999999,'),
+        ('"v":1,', '"v":1,"horizon":99999999999,'),
+        ('"v":1,', '"v":1,"x":[NaN,Infinity,1e999],'),
+        ('"v":1,', f'"v":1,"x":{"9" * 400},'),
+        ('"model":"template"', f'"model":"template","lesson":"{LONG}"'),
+        ('"model":"template"', '"model":"template","tags":["a\\u0000","\\ud800",null,{}]'),
+        ('"add":"reflection"', '"add":"reflection","y":-1e400'),
+    ],
+)
+def test_what_a_person_may_type_into_a_ledger_goes_into_a_database(
+    written, typed, database, tmp_path
+):
+    source = MarkdownJournal(tmp_path / "memory.md")
+    for ticker in ("NVDA", "AMD"):
+        entry, _ = source.append(decision(ticker=ticker))
+        source.add([(entry.id, outcome()), (entry.id, lesson())])
+    path = source.path
+    path.write_text(path.read_text().replace(written, typed, 1))
+    assert typed in path.read_text()
+    source = MarkdownJournal(path)
+    assert {item.fate for item in copy(source, database)} == {"taken"}
+    assert database.entries() == [replace(entry, edited=()) for entry in source.entries()]
+    assert {item.fate for item in copy(source, database)} == {"unchanged"}
+    write_file(tmp_path / "back" / "memory.md", list(recorded(database)), Format.LOG)
+    back = MarkdownJournal(tmp_path / "back" / "memory.md")
+    assert back.problems() == []
+    assert back.entries() == database.entries()

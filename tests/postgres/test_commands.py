@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -62,7 +63,11 @@ def test_upgrade_makes_the_schema_and_does_nothing_the_second_time(empty):
     first = empty.run("db", "upgrade", "--partitions", 2)
     assert "applied 1 (journal)" in first.stdout
     again = empty.run("db", "upgrade")
-    assert again.stdout.splitlines() == first.stdout.splitlines()[-1:]
+    assert again.stdout.splitlines() == first.stdout.splitlines()[-2:]
+    ranking = again.stdout.splitlines()[0]
+    assert re.match(r"pgvector [0-9.]+: the server finds the nearest|without pgvector: ", ranking)
+    for command in (("db", "status"), ("doctor", "--prices", empty.prices)):
+        assert ranking in empty.run(*command).stdout
     empty.record("NVDA")
     found = empty.json("db", "status")[0]
     assert (found["partitions"], found["queued"]) == (2, 1)

@@ -10,8 +10,9 @@ from psycopg.conninfo import conninfo_to_dict
 
 from tests.journal.making import DAY, KNOWN, decision, lesson, note, outcome
 from tests.postgres.proxy import Wire
-from tests.postgres.server import TestServer, with_schema
+from tests.postgres.server import TestServer, with_database, with_schema
 from tradmem import LogBusy, LogError, PostgresJournal
+from tradmem.journal.finding import Sought
 from tradmem.journal.postgres.migrating import LATEST, MIGRATIONS, grant, upgrade
 
 
@@ -282,8 +283,9 @@ def test_even_the_owner_changes_nothing_by_mistake(journal):
             for statement in (f"UPDATE {table} SET text = 'x'", f"DELETE FROM {table}"):
                 with pytest.raises(psycopg.Error, match="only ever grows"):
                     connection.execute(statement)
-        with pytest.raises(psycopg.Error, match="only ever grows"):
-            connection.execute("TRUNCATE additions")
+        for table in ("additions", "additions_0", "entries CASCADE", "entries_0 CASCADE"):
+            with pytest.raises(psycopg.Error, match="only ever grows"):
+                connection.execute(f"TRUNCATE {table}")
 
 
 def test_a_role_without_rights_is_told_who_can_give_them(journal):
@@ -344,3 +346,73 @@ def test_a_child_process_makes_connections_of_its_own(journal):
         "CHILD",
         "AFTER",
     }
+
+
+def test_roles_that_are_granted_at_once_take_turns(journal):
+    roles = [f"desk_{number}" for number in range(4)]
+    with psycopg.connect(journal._place.url, autocommit=True) as connection:
+        for role in roles:
+            connection.execute(f"DROP ROLE IF EXISTS {role}")
+            connection.execute(f"CREATE ROLE {role}")
+    faults = []
+
+    def give(role):
+        try:
+            with psycopg.connect(journal._place.url, autocommit=True) as connection:
+                for _ in range(3):
+                    grant(connection, journal._place.schema, role)
+        except psycopg.Error as error:
+            faults.append(error)
+
+    threads = [threading.Thread(target=give, args=(role,)) for role in roles]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert faults == []
+    for role in roles:
+        drop_role(journal, role)
+
+
+@pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
+def test_a_database_that_cannot_hold_every_text_is_refused(encoding, postgres):
+    name = f"of_{encoding.lower()}_{os.getpid()}"
+    with psycopg.connect(postgres.url, autocommit=True) as connection:
+        connection.execute(
+            f"CREATE DATABASE {name} ENCODING '{encoding}' TEMPLATE template0 "
+            "LC_COLLATE 'C' LC_CTYPE 'C'"
+        )
+        try:
+            with (
+                psycopg.connect(with_database(postgres.url, name), autocommit=True) as other,
+                pytest.raises(LogError, match=f"holds {encoding} text.*createdb --encoding=UTF8"),
+            ):
+                upgrade(other, "tradmem")
+        finally:
+            connection.execute(f"DROP DATABASE {name}")
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        *("client_encoding = 'LATIN1'", "datestyle = 'German'", "timezone = 'Asia/Tokyo'"),
+        *("standard_conforming_strings = off", "bytea_output = 'escape'", "array_nulls = off"),
+        *("default_transaction_isolation = 'serializable'", "extra_float_digits = -15"),
+        *("search_path = 'nowhere'", "default_text_search_config = 'german'"),
+    ],
+)
+def test_what_a_role_has_set_for_itself_changes_nothing(setting, journal):
+    with psycopg.connect(journal._place.url, autocommit=True) as connection:
+        connection.execute("DROP ROLE IF EXISTS odd_one")
+        connection.execute("CREATE ROLE odd_one LOGIN SUPERUSER")
+        connection.execute(f"ALTER ROLE odd_one SET {setting}")
+    url = journal._place.url.replace("//postgres:", "//odd_one:", 1)
+    with PostgresJournal(url, schema=journal._place.schema) as odd:
+        entry, _ = odd.append(decision("数据 é"))
+        odd.add([(entry.id, outcome(raw=0.1 / 3)), (entry.id, lesson())])
+        odd.append(note(), on_conflict="revise")
+        assert odd.entries() == journal.entries()
+        assert odd.memories(KNOWN) == journal.memories(KNOWN)
+        assert odd.counts("NVDA", KNOWN) == journal.counts("NVDA", KNOWN)
+        assert [e.id for e in odd.holding(Sought(query="数据"))] == [entry.id]
+    drop_role(journal, "odd_one")

@@ -47,10 +47,11 @@ def db() -> None:
 def upgrade(*, partitions: int, roles: tuple[str, ...], log: str) -> None:
     """Make the schema, or bring it up to date.
 
-    Does nothing where nothing is to be done; of two at the same time one waits.
+    Does nothing where nothing is to be done; of two at the same time one waits. Where
+    the server has pgvector, it finds the nearest vectors from then on; else each process does.
     """
     with _owner(log) as (connection, place):
-        from tradmem.journal.postgres.migrating import LATEST, grant
+        from tradmem.journal.postgres.migrating import LATEST, grant, offer_vectors
         from tradmem.journal.postgres.migrating import upgrade as bring_up
 
         done = bring_up(connection, place.schema, partitions=partitions)
@@ -59,6 +60,7 @@ def upgrade(*, partitions: int, roles: tuple[str, ...], log: str) -> None:
         for role in roles:
             grant(connection, place.schema, role)
             write(f"{role} may record, resolve and recall")
+        write(offer_vectors(connection, place.schema))
     write(f"{place.shown} is up to date, version {LATEST}")
 
 
@@ -80,6 +82,7 @@ def status(*, log: str, as_json: bool) -> None:
         additions = counted(found["additions"], "addition")
         write(f"{journal.name}, version {found['version']}, {found['partitions']} partitions")
         write(f"{entries}, {additions}, {found['bytes'] / 1e6:.1f} MB")
+        write(found["vectors"])
         due = f"{found['due']} due, {found['claimed']} claimed"
         oldest = found["oldest_due"] if found["due"] else None
         since = f"; the oldest since {minute(oldest)}" if oldest else ""

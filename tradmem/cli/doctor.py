@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -172,13 +172,14 @@ def _log(log: str) -> Iterator[Finding]:
 
 def _database(log: str) -> Iterator[Finding]:
     try:
-        journal = open_journal(log)
-        found = journal.latest(1)
+        journal: Any = open_journal(log)
+        found, vectors = journal.latest(1), journal.measure(now())["vectors"]
     except TradmemError as error:
         yield Finding(about="Log in PostgreSQL", good=False, said=str(error))
         return
     said = f"answers, newest entry of {found[0].date}" if found else "answers, without an entry yet"
-    yield Finding(about=f"Log: {getattr(journal, 'name', 'PostgreSQL')}", good=True, said=said)
+    yield Finding(about=f"Log: {journal.name}", good=True, said=said)
+    yield Finding(about=f"Log: {journal.name}", good=None, said=vectors)
 
 
 def _model(reflector: str) -> Iterator[Finding]:

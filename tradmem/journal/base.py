@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tradmem.errors import ConflictError
+from tradmem.journal.ledger import reread
 from tradmem.journal.tagline import check_outcome
 from tradmem.journal.text import clean
 from tradmem.model import Addition, Decision, Entry, Problem, entry_id, note_id
@@ -83,7 +84,8 @@ class Journal(Protocol):
 
         Raises:
             UnknownEntry: no entry has such an id; nothing was added.
-            UsageError: an outcome is beyond all bounds; nothing was added.
+            UsageError: an addition could not be read back, see :func:`check_additions`;
+                nothing was added.
             LogError: it could not be stored; nothing changed.
         """
         ...
@@ -278,11 +280,13 @@ def check_additions(additions: Sequence[tuple[str, Addition]]) -> None:
     """See to it that additions can be stored and read back.
 
     Raises:
-        UsageError: an outcome is beyond all bounds.
+        UsageError: an outcome is beyond all bounds, or an addition lacks what it cannot do
+            without, or holds what is no JSON.
     """
     for _, addition in additions:
         if addition.outcome:
             check_outcome(addition.outcome)
+        reread(addition)
 
 
 def recency(entry: Entry) -> tuple[datetime, Date, str]:

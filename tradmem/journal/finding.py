@@ -41,3 +41,12 @@ class FullTextJournal(Protocol):
     def holding_some(self, sought: Sought) -> Iterator[Entry]:
         """Those that hold some of the words, the most first, then the newest."""
         ...
+
+
+@runtime_checkable
+class PrefixJournal(Protocol):
+    """What a journal offers beside :class:`Journal` where it need not look at all ids."""
+
+    def beginning(self, start: str) -> list[str]:
+        """The ids that begin so."""
+        ...

@@ -250,7 +250,7 @@ class Index(Blocks):
 
     def number(self, name: str) -> int | None:
         """The block of an id; None if no entry has it."""
-        return self._by_id.get(name.encode())
+        return self._by_id.get(name.encode(errors="replace"))
 
     def numbers_of(self, day: str, ticker: str) -> Sequence[int]:
         """The blocks of a date and a ticker, in file order."""
@@ -261,11 +261,11 @@ class Index(Blocks):
                     key = (self.date_of(number), self.ticker_of(number))
                     by_day.setdefault(key, []).append(number)
             self._by_day = by_day
-        return self._by_day.get((day.encode(), ticker.encode()), ())
+        return self._by_day.get((day.encode(), ticker.encode(errors="replace")), ())
 
     def order(self, ticker: str = "") -> Sequence[int]:
         """The blocks of what may be recalled, of a ticker or of all, the first known first."""
-        key = ticker.encode()
+        key = ticker.encode(errors="replace")
         if key not in self._orders:
             tags, wanted = self.tags, key + b" |"
             numbers: Sequence[int] = range(len(tags))
@@ -307,7 +307,7 @@ class Index(Blocks):
 
         Those on forgotten entries are there, those on replaced revisions are not.
         """
-        key = ticker.encode()
+        key = ticker.encode(errors="replace")
         if key not in self._verdicts:
             found = []
             numbers = self.order(ticker)

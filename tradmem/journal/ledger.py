@@ -34,6 +34,7 @@ TORN_LINE = f'{LEDGER_OPEN} {{"torn":true}} -->'
 _LINE = re.compile(rf"\s*{re.escape(LEDGER_OPEN)}\s*(\{{.*\}})\s*-->\s*\Z")
 _ID = re.compile(r"[0-9a-f]{12}\Z")
 _JSON = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+_MAYBE_ENDLESS = re.compile(r"[0-9][eE]\+?[0-9]{3}|[0-9]{300}")  # a number beyond all numbers
 
 
 def is_ledger(line: str) -> bool:
@@ -49,7 +50,7 @@ def read_line(line: str) -> dict[str, Any]:
     """
     found = _LINE.match(line)
     try:
-        data = json.loads(found[1]) if found else None
+        data = _parsed(found[1]) if found else None
     except (ValueError, RecursionError) as error:
         raise UsageError(f"a ledger line cannot be read: {error}") from error
     if not isinstance(data, dict):
@@ -57,10 +58,40 @@ def read_line(line: str) -> dict[str, Any]:
     return data
 
 
+def _parsed(text: str) -> Any:
+    """JSON, in which a number is a number.
+
+    Raises:
+        ValueError: it is none, or could not be written again.
+    """
+    if _MAYBE_ENDLESS.search(text):
+        return json.loads(text, parse_constant=_refuse, parse_float=_number)
+    return json.loads(text, parse_constant=_refuse)
+
+
+def _refuse(text: str) -> Any:
+    raise ValueError(f"{text} is no number")
+
+
+def packed(data: Mapping[str, Any]) -> str:
+    """JSON as a ledger line has it: ASCII, exact numbers, no spaces.
+
+    Raises:
+        UsageError: something in it is none.
+    """
+    try:
+        return _JSON.encode(data)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UsageError(f"something holds what is no JSON: {error}") from error
+
+
 def write_line(data: Mapping[str, Any]) -> str:
-    """A ledger line: ASCII, and nothing in it that could end the comment."""
-    packed = _JSON.encode(data)
-    return f"{LEDGER_OPEN} {packed.replace('--', chr(92) + 'u002d' + chr(92) + 'u002d')} -->"
+    """A ledger line: ASCII, and nothing in it that could end the comment.
+
+    Raises:
+        UsageError: something in it is no JSON.
+    """
+    return f"{LEDGER_OPEN} {packed(data).replace('--', chr(92) + 'u002d' + chr(92) + 'u002d')} -->"
 
 
 def text_hash(text: str) -> str:
@@ -179,6 +210,15 @@ def read_addition(data: Mapping[str, Any]) -> tuple[Addition, str]:
     except (TypeError, UsageError) as error:
         raise UsageError(f"an addition in the ledger ({kind}) cannot be read: {error}") from error
     return Addition(kind=kind, at=at, known_at=known_at, data=left), digest
+
+
+def reread(addition: Addition) -> Addition:
+    """An addition as it comes out of its ledger line again, without its text.
+
+    Raises:
+        UsageError: it holds what is no JSON, or what cannot be read again.
+    """
+    return read_addition(_parsed(packed(addition_line(addition))))[0]
 
 
 # The keys of an outcome, where they are not the attribute's own name.

@@ -32,7 +32,7 @@ def excerpts(texts: Sequence[str], terms: Sequence[Term], *, words: int = 24) ->
     kept.add((place, _MARK.sub(" ", text)) for place, text in enumerate(texts))
     found = {}
     if terms:
-        wanted = " OR ".join(term.match for term in terms)
+        wanted = " OR ".join(dict.fromkeys(m for t in terms for m in (t.match, t.as_typed) if m))
         query = "SELECT rowid, snippet(texts, 0, ?, ?, '…', ?) FROM texts WHERE text MATCH ?"
         found = dict(kept.table.execute(query, (_OPEN, _CLOSE, words, wanted)))
     return [

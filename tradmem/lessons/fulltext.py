@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Iterable
 
 from tradmem.errors import TradmemError
-from tradmem.lessons.words import TOKENIZER, Term, spaced
+from tradmem.lessons.words import TOKENIZER, Term, plain, spaced
 
 _HASH_SIZE = 1 << 26  # bytes of new rows that SQLite gathers before it merges them
 _BEYOND = 1 << 62  # greater than the number of any row
@@ -14,13 +14,15 @@ class FullText:
     """A table of texts by number, which it can be asked for by their words.
 
     Args:
-        keep: whether it keeps the texts too, beside where which words are.
+        keep: whether it keeps the texts too, as they are, beside where which words are; the
+            others it folds.
 
     Raises:
         TradmemError: this Python's SQLite has no FTS5.
     """
 
     def __init__(self, *, keep: bool = False) -> None:
+        self._written = spaced if keep else plain
         self.table = sqlite3.connect(":memory:", check_same_thread=False)
         options = "" if keep else "content='', columnsize=0, "
         options += f"tokenize='{TOKENIZER}'"
@@ -38,7 +40,7 @@ class FullText:
 
     def add(self, rows: Iterable[tuple[int, str]]) -> None:
         """Take in some texts; the fastest where their numbers grow."""
-        spread = ((number, spaced(text)) for number, text in rows)
+        spread = ((number, self._written(text)) for number, text in rows)
         with self.table:
             self.table.executemany("INSERT INTO texts (rowid, text) VALUES (?, ?)", spread)
 

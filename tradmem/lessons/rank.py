@@ -27,7 +27,7 @@ from tradmem.lessons.words import terms_of
 from tradmem.model import Entry
 
 if TYPE_CHECKING:
-    from tradmem.lessons.vectors import VectorIndex
+    from tradmem.lessons.making import Vectors
 
 CANDIDATES = 12  # of the ticker and as many of others; by words, and as many by meaning
 _LEAST = log(2)  # the weight of a word that half of the memories hold; more hold what says nothing
@@ -60,7 +60,7 @@ class Ranking:
 
     index: SearchIndex
     readers: Readers
-    vectors: "VectorIndex | None" = None
+    vectors: "Vectors | None" = None
     weights: Mapping[str, float] = field(default_factory=lambda: DEFAULT_WEIGHTS)
     half_life: float = HALF_LIFE
 

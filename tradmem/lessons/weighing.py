@@ -14,7 +14,7 @@ from tradmem.model import Entry, Verdict
 
 if TYPE_CHECKING:
     from tradmem.lessons.embed import Vector
-    from tradmem.lessons.vectors import VectorIndex
+    from tradmem.lessons.making import Vectors
 
 _DAY = timedelta(days=1)
 _SHOWN_WORDS = 6
@@ -45,7 +45,7 @@ class Question:
     entities: Collection[str]
     weights: Mapping[str, float]
     half_life: float
-    vectors: "VectorIndex | None" = None
+    vectors: "Vectors | None" = None
     vector: "Vector | None" = None
     readers: Mapping[str, Sequence[Entry]] = field(default_factory=dict)
 
@@ -111,14 +111,14 @@ def _keyword(question: Question, entries: Sequence[Entry]) -> list[Told]:
 
 def _semantic(question: Question, entries: Sequence[Entry]) -> list[Told]:
     """The cosine of the angle to the query; 0 where it is negative."""
-    from tradmem.lessons.vectors import similarity  # noqa: PLC0415 - loads numpy
+    from tradmem.lessons.matrix import similarity  # noqa: PLC0415 - loads numpy
 
     found, vector = question.vectors, question.vector
     assert found is not None
     assert vector is not None
-    own = [found.of(entry.id, question.as_of) for entry in entries]
+    own = found.of(entries, question.as_of)
     others = [entry for entry, there in zip(entries, own, strict=True) if there is None]
-    made = iter(found.vectors([found.gist(entry) for entry in others]))
+    made = iter(found.vectors([found.gist(passage_of(entry)) for entry in others]))
     out = []
     for there in own:
         other = next(made) if there is None else there

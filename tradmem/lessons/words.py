@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from tradmem.journal.folding import folded
 from tradmem.journal.text import clean
 
 TOKENIZER = "porter unicode61 remove_diacritics 2"
@@ -35,18 +36,30 @@ class Term(NamedTuple):
 
     Attributes:
         text: as a person would write it.
-        match: as the index takes it: words in this order, side by side.
+        match: as the index takes it: words in this order, side by side, folded.
     """
 
     text: str
     match: str
 
+    @property
+    def as_typed(self) -> str:
+        """As an index takes it that keeps texts as they are."""
+        return _phrase(spaced(self.text))
+
 
 def spaced(text: str) -> str:
-    """A text as it is indexed: compatible forms made one, characters that are words set apart."""
+    """A text to be shown: compatible forms made one, characters that are words set apart."""
     if text.isascii():
         return text
     return _CHARACTER.sub(r" \1 ", unicodedata.normalize("NFKC", clean(text)))
+
+
+def plain(text: str) -> str:
+    """A text as it is indexed: folded, characters that are words set apart."""
+    if text.isascii():
+        return text
+    return _CHARACTER.sub(r" \1 ", folded(clean(text)))
 
 
 def joined(text: str) -> str:
@@ -95,5 +108,10 @@ def _words(text: str) -> Iterator[str]:
 
 
 def _term(text: str) -> Term | None:
-    words = _WORD.findall(spaced(text))
-    return Term(" ".join(text.split()), f'"{" ".join(words)}"') if words else None
+    match = _phrase(plain(text))
+    return Term(" ".join(text.split()), match) if match else None
+
+
+def _phrase(text: str) -> str:
+    words = _WORD.findall(text)
+    return f'"{" ".join(words)}"' if words else ""

@@ -12,7 +12,7 @@ from tradmem.lessons.fulltext import Texts
 from tradmem.lessons.words import terms_of
 
 if TYPE_CHECKING:
-    from tradmem.lessons.vectors import VectorIndex
+    from tradmem.lessons.making import Vectors
 
 _ORDERS: dict[str, Callable[[Any, Any], bool]] = {"$gt": gt, "$gte": ge, "$lt": lt, "$lte": le}
 _OPERATORS = ("$eq", "$ne", *_ORDERS)
@@ -106,7 +106,7 @@ def _leaves(value: Any) -> list[str]:
 
 
 def scores(
-    query: str, texts: Mapping[str, str | None], vectors: "VectorIndex | None" = None
+    query: str, texts: Mapping[str, str | None], vectors: "Vectors | None" = None
 ) -> dict[str, float | None]:
     """How much each text has to do with a query, from 0 to 1; None for what has no text.
 
@@ -130,9 +130,9 @@ def scores(
     return found
 
 
-def _near(query: str, texts: Mapping[str, str], vectors: "VectorIndex") -> dict[str, float]:
+def _near(query: str, texts: Mapping[str, str], vectors: "Vectors") -> dict[str, float]:
     """The cosines to a query; empty where it, or a text, has no vector."""
-    from tradmem.lessons.vectors import similarity  # noqa: PLC0415 - loads numpy
+    from tradmem.lessons.matrix import similarity  # noqa: PLC0415 - loads numpy
 
     vector = vectors.vector(query)
     if vector is None:

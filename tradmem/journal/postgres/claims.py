@@ -15,6 +15,7 @@ from tradmem.errors import TradmemError
 from tradmem.journal.postgres import queries, writing
 from tradmem.journal.postgres.connection import Conn, Server
 from tradmem.journal.postgres.queries import Queries
+from tradmem.journal.postgres.rows import askable
 from tradmem.model import Addition, Entry
 
 LEASE = 60.0  # seconds
@@ -153,10 +154,10 @@ def claim(
     which = ""
     if tickers is not None:
         which += " AND ticker = ANY(%(tickers)s)"
-        values["tickers"] = sorted(tickers)
+        values["tickers"] = sorted(filter(askable, tickers))
     if ids is not None:
         which += " AND id = ANY(%(ids)s)"
-        values["ids"] = list(ids)
+        values["ids"] = [*filter(askable, ids)]
     ends = "ALL" if limit is None else str(int(limit))
     query = ask(queries.CLAIMABLE.replace("{which}", which).replace("{limit}", ends))
 
@@ -170,7 +171,9 @@ def claim(
                 return []
             with connection.cursor() as cursor:
                 cursor.executemany(ask(queries.CLAIM), [(holder, lease, *key) for key in ready])
-            return list(writing.by_id(connection, ask, [name for _, name in ready]).values())
+            return list(
+                writing.by_id(connection, ask, [entry_id for _, entry_id in ready]).values()
+            )
 
     entries = sorted(server.run(take), key=lambda entry: (entry.date, entry.ticker, entry.id))
     return Claim(

@@ -56,6 +56,7 @@ class Server:
             "autocommit": True,
             "prepare_threshold": 0,
             "application_name": "tradmem",
+            "client_encoding": "UTF8",  # whatever the role or the environment has set
             "options": options,
             "connect_timeout": max(2, int(min(self.timeout, 10))),
             "keepalives_idle": 30,
@@ -177,7 +178,9 @@ def connected(place: Where) -> Iterator[Conn]:
         LogError: the server cannot be reached, or refuses what is asked of it.
     """
     try:
-        with psycopg.connect(place.url, autocommit=True, connect_timeout=10) as connection:
+        with psycopg.connect(
+            place.url, autocommit=True, connect_timeout=10, client_encoding="UTF8"
+        ) as connection:
             yield connection
     except psycopg.Error as error:
         raise explain(error, place) from error

@@ -11,6 +11,8 @@ from tradmem.journal.base import lacks
 from tradmem.journal.tally import Judgement, judgements
 from tradmem.model import Act, Entry, Status, known
 
+_LONGEST_HASH = 200  # characters
+
 
 class Taught(NamedTuple):
     """What an entry taught from one instant until another; None if it still does."""
@@ -98,7 +100,12 @@ def lessons(entry: Entry) -> list[str]:
     """The hashes of the lessons that were ever stored in an entry."""
     found = (entry.recorded.extra, *(addition.data for addition in entry.additions))
     hashes = dict.fromkeys(str(data["lesson"]) for data in found if "lesson" in data)
-    return [digest for digest in hashes if digest.isascii() and digest.isprintable()]
+    return [name for name in hashes if _is_hash(name)]
+
+
+def _is_hash(name: str) -> bool:
+    """Whether it can be one; a person may have written anything there."""
+    return len(name) <= _LONGEST_HASH and name.isascii() and name.isprintable()
 
 
 def due(entry: Entry, horizons: Sequence[int]) -> datetime | None:

@@ -11,7 +11,7 @@ from tradmem.journal.finding import Sought
 from tradmem.journal.passages import passage_of
 from tradmem.journal.postgres.connection import Conn, Server
 from tradmem.journal.postgres.queries import ENTRY, Queries
-from tradmem.journal.postgres.rows import entry_of
+from tradmem.journal.postgres.rows import askable, entry_of
 from tradmem.journal.postgres.words import indexed, terms, words_of
 from tradmem.journal.postgres.writing import by_id
 from tradmem.model import Entry
@@ -94,7 +94,7 @@ def holding_some(server: Server, ask: Queries, sought: Sought) -> Iterator[Entry
     values = _values(sought, wanted)
 
     def close(connection: Conn) -> list[Entry]:
-        names = [name for (name,) in _planned(connection, ask(query), values)]
+        names = [entry_id for (entry_id,) in _planned(connection, ask(query), values)]
         return list(by_id(connection, ask, names).values())
 
     then = [found for entry in server.run(close) if (found := _then(entry, sought))]
@@ -143,7 +143,7 @@ def _numbered(wanted: Sequence[str]) -> dict[str, str]:
 
 def _values(sought: Sought, wanted: Sequence[str]) -> dict[str, Any]:
     return {
-        "ticker": sought.ticker,
+        "ticker": None if sought.ticker is None else askable(sought.ticker),
         "since": sought.since or "0001-01-01",
         "until": sought.until or "9999-12-31",
         "archived": sought.archived,

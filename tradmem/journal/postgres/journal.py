@@ -1,5 +1,6 @@
 """The journal in PostgreSQL, for agents on many machines."""
 
+import re
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,13 +23,15 @@ from tradmem.journal.postgres.claims import LEASE, Claim
 from tradmem.journal.postgres.connection import Conn, Server, explain
 from tradmem.journal.postgres.place import where
 from tradmem.journal.postgres.queries import Queries
-from tradmem.journal.postgres.rows import entry_of
+from tradmem.journal.postgres.rows import askable, entry_of
+from tradmem.journal.postgres.vectors import MAY_WRITE, StoredVectors
 from tradmem.journal.selection import KEPT_PER_TICKER, Wanted
 from tradmem.journal.verdicts import Counts
 from tradmem.model import Addition, Decision, Entry, Problem
 
 _ATTEMPTS = 20  # against others that record the same key at the same time
 _AT_ONCE = 500  # entries that are read before they are wanted
+_HEX = re.compile(r"[0-9a-f]+\Z")
 _LOOK_AGAIN = 0.1  # seconds between looks at the resolvers' lock
 
 
@@ -140,8 +143,8 @@ class PostgresJournal:
 
         return self._server.run(attempt), attempts < 2
 
-    def _is_taken(self, name: str) -> bool:
-        return self._server.run(lambda c: writing.is_taken(c, self._ask, name))
+    def _is_taken(self, entry_id: str) -> bool:
+        return self._server.run(lambda c: writing.is_taken(c, self._ask, entry_id))
 
     def add(self, additions: Sequence[tuple[str, Addition]]) -> list[Entry]:
         """See :class:`~tradmem.journal.base.Journal`."""
@@ -155,9 +158,16 @@ class PostgresJournal:
         """See :class:`~tradmem.journal.base.Journal`."""
         return self.get_all([entry_id]).get(entry_id)
 
+    def beginning(self, start: str) -> list[str]:
+        """The ids that begin so, by their index."""
+        query, ends = self._ask(queries.BEGINNING), f"{start}g"  # an id's last digit is an f
+        if not _HEX.match(start):
+            return []
+        return [key for (key,) in self._server.run(lambda c: c.execute(query, (start, ends)))]
+
     def find(self, day: Date, ticker: str) -> list[Entry]:
         """See :class:`~tradmem.journal.base.Journal`."""
-        found = self._entries(queries.BY_DAY, {"ticker": ticker, "date": day})
+        found = self._entries(queries.BY_DAY, {"ticker": askable(ticker), "date": day})
         return sorted(found, key=lambda entry: entry.archived)
 
     def entries(self, *, archived: bool = True) -> list[Entry]:
@@ -223,7 +233,7 @@ class PostgresJournal:
 
     def counts(self, ticker: str, as_of: datetime) -> tuple[Counts, ...]:
         """See :class:`~tradmem.journal.base.Journal`."""
-        values = {"ticker": ticker, "as_of": as_of}
+        values = {"ticker": askable(ticker), "as_of": as_of}
         query = self._ask(queries.COUNTS)
         return reading.counts_of(self._server.run(lambda c: c.execute(query, values).fetchall()))
 
@@ -257,6 +267,14 @@ class PostgresJournal:
         now, rows = self._server.run(changed)
         return Changes(passages=[passage_of(entry_of(row)) for row in rows], mark=now)
 
+    def vectors(self, model: str) -> StoredVectors | None:
+        """See :class:`~tradmem.journal.nearness.VectorJournal`; a replica keeps none."""
+        table = (f'"{self._place.schema}".vectors',)
+        (may_write,) = self._server.run(lambda c: c.execute(MAY_WRITE, table).fetchone()) or (
+            False,
+        )
+        return StoredVectors(self._server, self._ask, model) if may_write else None
+
     def holding(self, sought: Sought) -> Iterator[Entry]:
         """See :class:`~tradmem.journal.finding.FullTextJournal`."""
         self._file()
@@ -269,13 +287,13 @@ class PostgresJournal:
 
     def get_all(self, ids: Iterable[str], *, replaced: bool = True) -> dict[str, Entry]:
         """See :class:`~tradmem.journal.base.Journal`."""
-        names = [name for name in dict.fromkeys(ids) if "\0" not in name]  # no column has one
+        names = list(dict.fromkeys(ids))
         found = self._server.run(lambda c: writing.by_id(c, self._ask, names))
         if replaced or not found:
             return found
         query = self._ask(queries.REPLACED_OF)
         gone = self._server.run(lambda c: c.execute(query, (list(found),)).fetchall())
-        return {name: entry for name, entry in found.items() if (name,) not in gone}
+        return {key: entry for key, entry in found.items() if (key,) not in gone}
 
     def lessons(self) -> Mapping[str, str]:
         """See :class:`~tradmem.journal.base.Journal`."""
@@ -366,14 +384,14 @@ class PostgresJournal:
         while names := self._server.run(
             lambda c: upkeep.oldest(c, self._ask, keep, KEPT_PER_TICKER, self.horizons)
         ):
-            self.add([(name, mark) for name in names])
+            self.add([(key, mark) for key in names])
             moved += len(names)
         return moved
 
     def mark_archived(self, ids: Sequence[str]) -> None:
         """Let some entries be archived, at no known instant, as those of a file's archive are."""
         for start in range(0, len(ids), _AT_ONCE):
-            self.add([(name, upkeep.archived(None)) for name in ids[start : start + _AT_ONCE]])
+            self.add([(key, upkeep.archived(None)) for key in ids[start : start + _AT_ONCE]])
 
     def rebuild(self) -> int:
         """Fold everything anew from entries and additions, and say how many entries there are.

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from psycopg import Connection, sql
 
 from tradmem.errors import LogError, UsageError
+from tradmem.journal.postgres import pgvector
 
 _FOLDER = files("tradmem.journal.postgres") / "migrations"
 _FILE = re.compile(r"([0-9]{4})_([a-z0-9_]+)\.sql\Z")
@@ -15,7 +16,7 @@ PARTITIONS = 16
 _MOST_PARTITIONS = 1024
 _LOCK = 0x7472_6D65  # of migrations, whatever the schema
 _GROWING = ("entries", "additions", "ids", "lessons")
-_DERIVED = ("states", "memories", "verdicts", "claims", "texts")
+_DERIVED = ("states", "memories", "verdicts", "claims", "texts", "vectors")
 _SEQUENCES = ("entry_order", "addition_order")
 
 
@@ -70,8 +71,10 @@ def upgrade(
 
     Raises:
         UsageError: no such number of partitions.
-        LogError: the schema is newer, or a migration was changed after it was applied.
+        LogError: the schema is newer, or a migration was changed after it was applied; or
+            the database cannot hold every text.
     """
+    _check_encoding(connection)
     if not 1 <= partitions <= _MOST_PARTITIONS:
         raise UsageError(f"{partitions} partitions cannot be; use 1 to {_MOST_PARTITIONS}")
     name = sql.Identifier(schema)
@@ -96,6 +99,34 @@ def upgrade(
     return missing
 
 
+def _check_encoding(connection: "Connection[Any]") -> None:
+    found = connection.execute("SELECT current_setting('server_encoding')").fetchone()
+    encoding = found[0] if found else ""
+    encoding = encoding.decode() if isinstance(encoding, bytes) else encoding  # of SQL_ASCII
+    if encoding != "UTF8":
+        raise LogError(
+            f"the database {connection.info.dbname} holds {encoding} text, and a log any text; "
+            "make another one with `createdb --encoding=UTF8 --template=template0 NAME`"
+        )
+
+
+def offer_vectors(connection: "Connection[Any]", schema: str) -> str:
+    """Let the server rank vectors where it can, and say who does; by one at a time.
+
+    Puts the extension pgvector into the database if it can be had, and makes the index of each
+    model of which many vectors are kept.
+
+    Args:
+        connection: of the schema's owner.
+        schema: its name, up to date.
+    """
+    with connection.transaction():
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+        found = pgvector.install(connection)
+        pgvector.make_indexes(connection, schema, found)
+        return pgvector.told(found, pgvector.models(connection, schema))
+
+
 def _check(applied: dict[int, str], schema: str) -> None:
     if applied and max(applied) > LATEST:
         raise LogError(
@@ -113,6 +144,8 @@ def _check(applied: dict[int, str], schema: str) -> None:
 def grant(connection: "Connection[Any]", schema: str, role: str) -> None:
     """Let a role use a log as an application does: entries and additions can only grow.
 
+    Of two at the same time one waits.
+
     Args:
         connection: of the schema's owner.
         schema: its name.
@@ -124,12 +157,15 @@ def grant(connection: "Connection[Any]", schema: str, role: str) -> None:
         return sql.SQL(", ").join(sql.Identifier(schema, table) for table in of)
 
     with connection.transaction():
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
         for query, of in (
             ("GRANT USAGE ON SCHEMA {schema} TO {role}", ()),
             ("GRANT SELECT ON {tables} TO {role}", ("migrations",)),
             ("REVOKE ALL ON {tables} FROM {role}", _GROWING),
             ("GRANT SELECT, INSERT ON {tables} TO {role}", _GROWING),
             ("GRANT UPDATE (filed) ON {tables} TO {role}", ("ids",)),
+            ("REVOKE ALL ON {tables} FROM {role}", ("vector_models",)),
+            ("GRANT SELECT, INSERT, UPDATE (done) ON {tables} TO {role}", ("vector_models",)),
             ("GRANT SELECT, INSERT, UPDATE, DELETE ON {tables} TO {role}", _DERIVED),
             ("GRANT USAGE ON SEQUENCE {tables} TO {role}", _SEQUENCES),
         ):

@@ -132,7 +132,7 @@ REPLACED_OF = """
 SELECT id FROM {s}.states t JOIN {s}.ids USING (ticker, id)
 WHERE ids.id = ANY(%s) AND t.replaced
 """
-NAMED = "SELECT id FROM {s}.ids WHERE id LIKE %s ORDER BY id LIMIT %s"
+BEGINNING = "SELECT id FROM {s}.ids WHERE id >= %s AND id < %s ORDER BY id"
 LESSON = "SELECT id FROM {s}.lessons WHERE hash = %s"
 LESSONS = "SELECT hash, id FROM {s}.lessons"
 TICKERS = """

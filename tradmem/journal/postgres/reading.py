@@ -8,7 +8,7 @@ from typing import Any
 from tradmem.journal.postgres import queries
 from tradmem.journal.postgres.connection import Conn, Server
 from tradmem.journal.postgres.queries import Queries
-from tradmem.journal.postgres.rows import entry_of
+from tradmem.journal.postgres.rows import askable, entry_of
 from tradmem.journal.selection import Wanted
 from tradmem.journal.verdicts import CELLS, Counts, Sums
 from tradmem.model import Entry
@@ -27,7 +27,7 @@ def at_once(
     connection: Conn, ask: Queries, own: Wanted, others: Wanted
 ) -> tuple[list[Any], list[Any], list[Any]]:
     """The rows of two kinds of memories and of the counts, in one round trip."""
-    values = {"ticker": own.ticker, "as_of": own.as_of}
+    values = {"ticker": askable(own.ticker or ""), "as_of": own.as_of}
     with connection.pipeline():
         found = [
             connection.execute(*memories_query(ask, wanted)) if wanted.limit else None
@@ -48,8 +48,8 @@ def memories_query(ask: Queries, wanted: Wanted) -> tuple[bytes, dict[str, Any]]
     values = {
         "as_of": wanted.as_of,
         "day": day_after(wanted.as_of),
-        "ticker": wanted.ticker,
-        "not_ticker": wanted.not_ticker or "",
+        "ticker": None if wanted.ticker is None else askable(wanted.ticker),
+        "not_ticker": askable(wanted.not_ticker or ""),
     }
     if wanted.ticker is not None:
         parts.append("ticker = %(ticker)s")
@@ -100,7 +100,7 @@ class Lessons(Mapping[str, str]):
 
     def __getitem__(self, digest: str) -> str:
         query = self._ask(queries.LESSON)
-        row = self._server.run(lambda c: c.execute(query, (digest,)).fetchone())
+        row = self._server.run(lambda c: c.execute(query, (askable(digest),)).fetchone())
         if row is None:
             raise KeyError(digest)
         return str(row[0])

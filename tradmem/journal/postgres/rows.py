@@ -1,17 +1,27 @@
 """Rows of the two tables that only grow, from what they hold and back."""
 
 import hashlib
-import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from tradmem.errors import LogError, UsageError
+from tradmem.errors import LogError
 from tradmem.journal.block import fold_now
-from tradmem.journal.ledger import addition_line, identity, read_addition, read_identity
+from tradmem.journal.ledger import (
+    addition_line,
+    identity,
+    packed,
+    read_addition,
+    read_identity,
+    reread,
+)
 from tradmem.journal.text import clean
 from tradmem.model import Addition, Decision, Entry, Rating
 
+_NO_COLUMN_HAS = re.compile("[\0\ud800-\udfff]")
+_LONGEST_AGENT = 200  # characters that an index takes, whatever they are
+_GREATEST = 2**31 - 1
 ARCHIVE = "archive"  # the kind of addition that says where an entry stands
 
 
@@ -24,9 +34,17 @@ class Line(NamedTuple):
     text: str
 
 
-def packed(data: Mapping[str, Any]) -> str:
-    """JSON to the letter as the ledger of a file has it: ASCII, exact numbers, no spaces."""
-    return json.dumps(data, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+def askable(text: str) -> str:
+    """An id, a ticker or the like to be asked for; empty, as none is, if no column can hold it."""
+    return "" if _NO_COLUMN_HAS.search(text) else text
+
+
+def key_of(recorded: Decision) -> dict[str, Any]:
+    """The columns by which a decision is told from another, whatever a person wrote there."""
+    agent = recorded.agent
+    if len(agent) > _LONGEST_AGENT or askable(agent) != agent:
+        agent = f"sha256:{hashlib.sha256(agent.encode('utf-8', 'surrogatepass')).hexdigest()}"
+    return {"agent": agent, "revision": min(recorded.revision, _GREATEST)}
 
 
 def identity_of(recorded: Decision) -> str:
@@ -51,18 +69,16 @@ def as_stored(addition: Addition) -> Addition:
     Raises:
         UsageError: it holds what is no JSON, or what cannot be read again.
     """
-    if addition.text:
-        addition = replace(addition, text=clean(addition.text))
-    try:
-        line = json.loads(packed(addition_line(addition)))
-    except (TypeError, ValueError) as error:
-        raise UsageError(f"an addition ({addition.kind}) holds what is no JSON: {error}") from error
-    return read(line, addition.text)
+    text = clean(addition.text) if addition.text else ""
+    return _with_text(reread(addition), text)
 
 
 def read(line: Mapping[str, Any], text: str) -> Addition:
     """An addition from its line and its text."""
-    addition, _ = read_addition(line)
+    return _with_text(read_addition(line)[0], text)
+
+
+def _with_text(addition: Addition, text: str) -> Addition:
     return replace(addition, text=text) if text else addition
 
 

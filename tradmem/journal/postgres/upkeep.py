@@ -6,7 +6,7 @@ from typing import Any
 
 from tradmem.clock import utc
 from tradmem.journal.base import is_replaced, newest_revisions
-from tradmem.journal.postgres import queries, writing
+from tradmem.journal.postgres import pgvector, queries, writing
 from tradmem.journal.postgres.connection import Conn
 from tradmem.journal.postgres.migrating import version
 from tradmem.journal.postgres.queries import Queries
@@ -66,6 +66,9 @@ def measure(connection: Conn, ask: Queries, due: datetime) -> dict[str, Any]:
         "due": ready,
         "claimed": claimed,
         "oldest_due": utc(oldest) if oldest else None,
+        "vectors": pgvector.told(
+            pgvector.extension(connection), pgvector.models(connection, ask.schema)
+        ),
     }
 
 

@@ -1,8 +1,8 @@
 """Texts as PostgreSQL's full text takes them: plain words with a space between them."""
 
 import re
-import unicodedata
 
+from tradmem.journal.folding import folded
 from tradmem.model import Act, Entry
 
 # Scripts without spaces between words, and Korean: each character counts as a word.
@@ -18,14 +18,8 @@ MOST_TERMS = 64
 
 
 def words(text: str) -> list[str]:
-    """The words of a text: compatible forms and cases made one, without diacritics."""
-    if not text.isascii():
-        text = unicodedata.normalize("NFKC", text)
-        text = "".join(
-            c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c)
-        )
-        text = unicodedata.normalize("NFC", text)
-    return [word[:_LONGEST_WORD] for word in _WORD.findall(text.casefold())]
+    """The words of a text, each in its one form."""
+    return [word[:_LONGEST_WORD] for word in _WORD.findall(folded(text))]
 
 
 def words_of(entry: Entry) -> str:

@@ -14,7 +14,15 @@ from tradmem.journal.postgres import queries
 from tradmem.journal.postgres.connection import Conn
 from tradmem.journal.postgres.deriving import Derived, derive
 from tradmem.journal.postgres.queries import Queries
-from tradmem.journal.postgres.rows import ARCHIVE, as_stored, entry_of, identity_of, line_of
+from tradmem.journal.postgres.rows import (
+    ARCHIVE,
+    as_stored,
+    askable,
+    entry_of,
+    identity_of,
+    key_of,
+    line_of,
+)
 from tradmem.journal.postgres.words import words_of
 from tradmem.model import Addition, Entry
 
@@ -95,7 +103,7 @@ def file_new(
         if not found:
             return
         with connection.transaction():
-            _file(connection, ask, horizons, [name for _, name in found])
+            _file(connection, ask, horizons, [entry_id for _, entry_id in found])
 
 
 def file_if_writable(connection: Conn, ask: Queries, horizons: Sequence[int]) -> None:
@@ -107,7 +115,7 @@ def file_if_writable(connection: Conn, ask: Queries, horizons: Sequence[int]) ->
 def _file(connection: Conn, ask: Queries, horizons: Sequence[int], wanted: list[str]) -> None:
     # Whoever files the same at the same time is waited for, and has done it then.
     keys = connection.execute(ask(queries.LOCK_UNFILED), (wanted,)).fetchall()
-    names = [name for _, name in keys]
+    names = [entry_id for _, entry_id in keys]
     if names:
         rows = connection.execute(ask(queries.BY_ID), (names,)).fetchall()
         entries = [entry_of(row) for row in rows]
@@ -128,8 +136,7 @@ def _stored(entry: Entry) -> dict[str, Any]:
         "id": recorded.id,
         "ticker": recorded.ticker,
         "date": recorded.date,
-        "agent": recorded.agent,
-        "revision": recorded.revision,
+        **key_of(recorded),
         "is_note": recorded.is_note,
         "rating": recorded.rating,
         "text": recorded.text,
@@ -169,26 +176,33 @@ def add(
         UsageError: an outcome is beyond all bounds; nothing was added.
     """
     check_additions(additions)
-    names = list(dict.fromkeys(name for name, _ in additions))
+    names = list(dict.fromkeys(entry_id for entry_id, _ in additions))
+    for entry_id in names:
+        if not askable(entry_id):
+            raise _unknown(entry_id)
     file_new(connection, ask, horizons, names)
     with connection.transaction():
         found = connection.execute(ask(queries.LOCK_STATES), (names,)).fetchall()
         standing = {row[1]: Standing(*row) for row in found}
-        for name in names:
-            if name not in standing:
-                raise UnknownEntry(f"no entry has the id {name}; `tradmem log` lists them")
+        for entry_id in names:
+            if entry_id not in standing:
+                raise _unknown(entry_id)
         held = set(names)
         if holder:
             mine = {"ids": names, "holder": holder}
-            held = {name for (name,) in connection.execute(ask(queries.LOCK_CLAIMS), mine)}
+            held = {found for (found,) in connection.execute(ask(queries.LOCK_CLAIMS), mine)}
         before = by_id(connection, ask, names)
         fresh = _fresh(before, [pair for pair in additions if pair[0] in held])
-        now = {name: _grown(before[name], added) for name, added in fresh.items()}
+        now = {entry_id: _grown(before[entry_id], added) for entry_id, added in fresh.items()}
         _store(connection, ask, standing, fresh)
         pairs = [(entry, derive(entry, horizons)) for entry in now.values()]
         _update(connection, ask, standing, before, pairs)
     after = before | now
-    return [after[name] for name, _ in additions]
+    return [after[entry_id] for entry_id, _ in additions]
+
+
+def _unknown(entry_id: str) -> UnknownEntry:
+    return UnknownEntry(f"no entry has the id {entry_id}; `tradmem log` lists them")
 
 
 def _fresh(
@@ -196,12 +210,12 @@ def _fresh(
 ) -> dict[str, list[Addition]]:
     """By entry, what it has not got yet."""
     fresh: dict[str, list[Addition]] = {}
-    for name, addition in additions:
+    for entry_id, addition in additions:
         stored = as_stored(addition)
-        there = (*before[name].additions, *fresh.get(name, ()))
-        is_there = before[name].archived if stored.kind == ARCHIVE else stored in there
+        there = (*before[entry_id].additions, *fresh.get(entry_id, ()))
+        is_there = before[entry_id].archived if stored.kind == ARCHIVE else stored in there
         if not is_there:
-            fresh.setdefault(name, []).append(stored)
+            fresh.setdefault(entry_id, []).append(stored)
     return fresh
 
 
@@ -222,8 +236,8 @@ def _store(
     fresh: Mapping[str, Sequence[Addition]],
 ) -> None:
     lines = [
-        (standing[name].ticker, name, *line_of(addition))
-        for name, added in fresh.items()
+        (standing[entry_id].ticker, entry_id, *line_of(addition))
+        for entry_id, added in fresh.items()
         for addition in added
     ]
     if lines:
@@ -328,14 +342,14 @@ def sample_columns(sample: Any) -> tuple[Any, ...]:
 
 def by_id(connection: Conn, ask: Queries, names: Sequence[str]) -> dict[str, Entry]:
     """The entries with some ids, as far as they are there, in the order of the ids."""
-    rows = connection.execute(ask(queries.BY_ID), (list(names),))
+    rows = connection.execute(ask(queries.BY_ID), ([*filter(askable, names)],))
     found = {entry.id: entry for entry in map(entry_of, rows)}
-    return {name: found[name] for name in names if name in found}
+    return {entry_id: found[entry_id] for entry_id in names if entry_id in found}
 
 
-def is_taken(connection: Conn, ask: Queries, name: str) -> bool:
+def is_taken(connection: Conn, ask: Queries, entry_id: str) -> bool:
     """Whether an id stands already."""
-    return connection.execute(ask(queries.TAKEN), (name,)).fetchone() is not None
+    return connection.execute(ask(queries.TAKEN), (entry_id,)).fetchone() is not None
 
 
 def fold_anew(
