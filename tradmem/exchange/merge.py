@@ -144,8 +144,15 @@ class _Work:
 
     def place(self, kept: Sequence[_Place], lacked: Sequence[Triple]) -> list[_Place]:
         """Put what else there is of an entry that we have beside it; the rest is new."""
-        first = {name_of(block): place for place in reversed(kept) for block in place.blocks}
-        same = {_key(block): place for place in reversed(kept) for block in place.blocks}
+        sought = {name_of(_there(found.theirs)) for found in lacked}
+        known = [
+            (block, place)
+            for place in reversed(kept)
+            for block in place.blocks
+            if name_of(block) in sought
+        ]
+        first = {name_of(block): place for block, place in known}
+        same = {_key(block): place for block, place in known}
         new: list[_Place] = []
         for found in lacked:
             theirs = _there(found.theirs)
