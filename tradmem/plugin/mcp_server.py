@@ -29,10 +29,16 @@ from tradmem.plugin.tools import Answer
 
 logger = logging.getLogger("tradmem.plugin")
 _URI = re.compile(r"tradmem://([a-z0-9_-]{1,32})/(?:log|entries/([0-9a-f]{4,12}))\Z")
+# Every escape of JSON, of which the halves of a pair are looked at together.
+_ESCAPE = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    r"|(?P<half>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
+    re.DOTALL,
+)
 _MARKDOWN = "text/markdown"
 MOST_BYTES = 1_000_000  # of a request
 _MOST_ENTRIES = 100  # of a log in one resource
-_AT_ONCE = 8  # calls that are carried out at once; the others wait
+_AT_ONCE = 8  # calls of a tenant that are carried out at once; the others wait
 _NO_RESOURCE = -32002  # the code that the protocol gives to it
 INSTRUCTIONS = (
     "A memory that outlasts this conversation. Look there with query_memory before you ask the "
@@ -56,7 +62,7 @@ class MemoryServer:
         self._caller_of = caller_of
         self._calls = calls
         self._seen = Seen()
-        self._limiter: anyio.CapacityLimiter | None = None
+        self._limiters: dict[str, anyio.CapacityLimiter] = {}
 
     def server(self) -> Server[Any]:
         """The server, for any transport."""
@@ -98,12 +104,13 @@ class MemoryServer:
     async def _call_tool(
         self, ctx: Any, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        tools = {tool.name: tool for tool in caller_tools(self._caller_of(ctx), self._seen)}
+        caller = self._caller_of(ctx)
+        tools = {tool.name: tool for tool in caller_tools(caller, self._seen)}
         tool = tools.get(params.name)
         if tool is None:
             answer = Answer(_no_tool(params.name, tools), failed=True)
         else:
-            answer = await self._in_thread(tool.answer, params.arguments)
+            answer = await self._in_thread(caller, tool.answer, params.arguments)
         content = types.TextContent(type="text", text=_sendable(answer.text))
         return types.CallToolResult(content=[content], is_error=answer.failed)
 
@@ -138,8 +145,8 @@ class MemoryServer:
     async def _read_resource(
         self, ctx: Any, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        uri = str(params.uri)
-        text = await self._in_thread(_read, self._caller_of(ctx), uri)
+        uri, caller = str(params.uri), self._caller_of(ctx)
+        text = await self._in_thread(caller, _read, caller, uri)
         if text is None:
             raise MCPError(_NO_RESOURCE, f"there is no resource {uri[:100]!r}")
         content = types.TextResourceContents(uri=uri, mime_type=_MARKDOWN, text=_sendable(text))
@@ -172,7 +179,7 @@ class MemoryServer:
             raise MCPError(types.INVALID_PARAMS, f"there is no prompt {params.name[:60]!r}")
         try:
             text = await self._in_thread(
-                _prompt, library, params.arguments or {}, caller, self._seen
+                caller, _prompt, library, params.arguments or {}, caller, self._seen
             )
         except UsageError as error:
             raise MCPError(types.INVALID_PARAMS, str(error)) from error
@@ -181,10 +188,14 @@ class MemoryServer:
 
     # Around every request
 
-    async def _in_thread(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        if self._limiter is None:
-            self._limiter = anyio.CapacityLimiter(_AT_ONCE)
-        return await anyio.to_thread.run_sync(function, *arguments, limiter=self._limiter)
+    async def _in_thread(
+        self, caller: Caller, function: Callable[..., Any], *arguments: Any
+    ) -> Any:
+        """Do something for a caller; another tenant's calls that wait hold nobody up."""
+        limiter = self._limiters.get(caller.tenant)
+        if limiter is None:
+            limiter = self._limiters[caller.tenant] = anyio.CapacityLimiter(_AT_ONCE)
+        return await anyio.to_thread.run_sync(function, *arguments, limiter=limiter)
 
     async def _noted(self, ctx: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
         """Carry out a request and note it in the log of calls."""
@@ -268,3 +279,8 @@ def _is_error(result: Any) -> bool:
 def _sendable(text: str) -> str:
     """A text that UTF-8 can carry."""
     return text.encode("utf-8", "replace").decode()
+
+
+def whole(text: str) -> str:
+    """JSON whose texts hold no half of a character, which a model may write."""
+    return _ESCAPE.sub(lambda found: "\\ufffd" if found["half"] else found[0], text)
