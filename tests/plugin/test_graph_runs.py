@@ -214,6 +214,21 @@ def test_it_is_drawn_and_named_as_the_graph_in_it():
     assert app.get_input_jsonschema() == graph.get_input_jsonschema()
 
 
+def test_its_events_are_those_of_the_graph_in_it_and_the_run_is_recorded():
+    world = World()
+    graph = in_line(think, decide)
+    app = with_memory(graph, world.memory)
+
+    async def events(asked):
+        found = asked.astream_events({"ticker": "NVDA", "past_context": ""}, version="v2")
+        return [(event["event"], event["name"]) async for event in found]
+
+    assert asyncio.run(events(app)) == asyncio.run(events(graph))
+    run = app.stream_events({"ticker": "AAPL"}, version="v3")
+    assert run.output["decision"] == BUY
+    assert kept(world) == [("NVDA", "Buy"), ("AAPL", "Buy")]
+
+
 class Parent(TypedDict, total=False):
     ticker: str
     decision: str
