@@ -8,7 +8,7 @@ from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
-from langgraph.types import Command, RetryPolicy, interrupt
+from langgraph.types import Command, Overwrite, RetryPolicy, interrupt
 from typing_extensions import TypedDict
 
 from tests.plugin.graph_world import BUY, State, decide, in_line, publish, think
@@ -198,6 +198,7 @@ def test_a_message_in_a_short_form_is_read_as_the_message_that_it_stands_for():
         "NVDA": [("ai", "**Rating**: Sell")],
         "AAPL": {"role": "assistant", "content": "**Rating**: Sell"},
         "MSFT": ("ai", "**Rating**: Sell"),
+        "AMD": Overwrite([("ai", "**Rating**: Sell")]),
     }
     for ticker, form in forms.items():
         node = with_memory(lambda _, f=form: {"messages": f}, world.memory, decision="messages")
