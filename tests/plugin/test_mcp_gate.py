@@ -11,7 +11,7 @@ import uvicorn
 
 from tradmem.plugin import mcp_gate
 from tradmem.plugin.mcp_gate import Gate, PromptProtocol
-from tradmem.plugin.mcp_server import MOST_BYTES
+from tradmem.plugin.wire import MOST_BYTES
 
 TOKEN = [(b"authorization", b"Bearer good")]
 NEVER = object()

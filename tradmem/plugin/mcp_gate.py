@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tradmem.plugin.call_log import CallLog
-from tradmem.plugin.mcp_server import MOST_BYTES, whole
+from tradmem.plugin.wire import MOST_BYTES, whole
 
 if TYPE_CHECKING:
     from uvicorn.protocols.http.h11_impl import H11Protocol as AutoHTTPProtocol

@@ -22,7 +22,8 @@ from tradmem.errors import UsageError
 from tradmem.plugin.call_log import CallLog
 from tradmem.plugin.callers import Caller, Grant, Tokens, hash_of
 from tradmem.plugin.mcp_gate import Gate, PromptProtocol
-from tradmem.plugin.mcp_server import MOST_BYTES, MemoryServer, logger
+from tradmem.plugin.mcp_server import MemoryServer, logger
+from tradmem.plugin.wire import MOST_BYTES
 
 PATH = "/mcp"
 _MOST_CONNECTIONS = 200

@@ -19,7 +19,8 @@ from mcp.shared.message import SessionMessage
 
 from tradmem.plugin.call_log import CallLog
 from tradmem.plugin.callers import Caller
-from tradmem.plugin.mcp_server import MOST_BYTES, MemoryServer, whole
+from tradmem.plugin.mcp_server import MemoryServer
+from tradmem.plugin.wire import MOST_BYTES, whole
 
 _CHUNK = 65536
 
