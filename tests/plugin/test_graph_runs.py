@@ -7,6 +7,7 @@ import pytest
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.func import entrypoint
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.types import Command, Overwrite, RetryPolicy, interrupt
 from typing_extensions import TypedDict
@@ -124,6 +125,22 @@ def test_a_run_that_goes_on_knows_its_ticker_although_its_output_does_not_name_i
     ways(app)[way]({"ticker": "NVDA"}, THREAD)
     ways(app)[way](Command(resume="Sell"), THREAD)
     assert kept(world) == [("NVDA", "Sell")]
+
+
+@WAYS
+@pytest.mark.parametrize("ticker", ["ticker", lambda state: state["ticker"]], ids=["key", "call"])
+def test_a_function_that_is_a_graph_keeps_no_state_and_its_run_goes_on_all_the_same(way, ticker):
+    @entrypoint(checkpointer=InMemorySaver())
+    def agent(state):
+        return {"decision": f"**Rating**: {interrupt(len(state['past_context']))}"}
+
+    world = World().taught()
+    app = with_memory(agent, world.memory, ticker=ticker)
+    ways(app)[way]({"ticker": "NVDA", "date": "2026-01-12"}, THREAD)
+    assert len(kept(world)) == 2
+    ways(app)[way](Command(resume="Sell"), THREAD)
+    entry = next(e for e in world.memory.entries() if e.rating == "Sell" and e.ticker == "NVDA")
+    assert entry.date.isoformat() == "2026-01-12"
 
 
 @WAYS

@@ -15,6 +15,7 @@ _CHECKPOINTER, _RESUMING = "__pregel_checkpointer", "__pregel_resuming"
 _RECENT = 20  # checkpoints that are looked through behind edits of a state
 _RECALLED, _AS_OF = "tradmem_recalled", "tradmem_as_of"  # in the metadata of a checkpoint
 _WITHHELD = "tradmem_withheld"
+_NAMES = {"ticker": "tradmem_ticker", "date": "tradmem_date"}  # for a graph that keeps no state
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +74,7 @@ class Runs:
         metadata = self._metadata(kept, config) if kept else {}
         if not is_told and not (kept and kept.next and _AS_OF in metadata):
             return None  # a step of a graph that goes on, which has not begun before
-        state = kept.values if kept else {}
+        state = kept.values if kept and kept.values else {}
         seen = _seen_by(metadata)
         return Run(state=state, seen=seen, told=given, config=config, is_fresh=False)
 
@@ -100,6 +101,7 @@ def _noting(config: RunnableConfig | None, seen: Mapping[str, Any]) -> RunnableC
     told = {_RECALLED: " ".join(seen["recalled"]), _AS_OF: seen["as_of"]}
     if seen["withheld"] is not None:
         told[_WITHHELD] = " ".join(seen["withheld"])
+    told |= {key: str(seen[name]) for name, key in _NAMES.items() if seen.get(name)}
     metadata = {**(config or {}).get("metadata", {}), **told}
     return cast("RunnableConfig", {**(config or {}), "metadata": metadata})
 
@@ -111,4 +113,5 @@ def _seen_by(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
         "recalled": str(metadata.get(_RECALLED, "")).split(),
         "as_of": metadata.get(_AS_OF),
         "withheld": None if withheld is None else str(withheld).split(),
+        **{name: metadata.get(key) for name, key in _NAMES.items()},
     }
