@@ -162,6 +162,11 @@ def an_entry_before_the_decision(life):
     settle(life, name, 9, entry_date=on(1), exit_date=on(8))
 
 
+def an_entry_on_a_day_before_the_date_that_is_all_that_is_known(life):
+    name = decide(life, 2, [], decided_at=None)
+    settle(life, name, 9, entry_date=on(1), exit_date=on(8))
+
+
 def an_entry_at_a_close_an_hour_before_the_decision(life):
     late = day_close(2) + timedelta(hours=1)
     name = decide(life, 2, [], decided_at=late, recorded_at=late, recalled_as_of=late)
@@ -232,6 +237,7 @@ LEAKS = {
     an_outcome_given_up_before_its_wait_was_over: Leak.EARLY_OUTCOME,
     an_outcome_known_before_its_decision: Leak.EARLY_OUTCOME,
     an_entry_before_the_decision: Leak.EARLY_ENTRY,
+    an_entry_on_a_day_before_the_date_that_is_all_that_is_known: Leak.EARLY_ENTRY,
     an_entry_at_a_close_an_hour_before_the_decision: Leak.EARLY_ENTRY,
     an_entry_at_the_very_close_at_which_it_was_decided: Leak.EARLY_ENTRY,
     an_entry_at_the_early_close_of_half_a_day: Leak.EARLY_ENTRY,
