@@ -151,7 +151,6 @@ def replay(  # noqa: PLR0917 - the first nine are what a replay is
     named, first, last = _span(tickers, start, end)
     given = memory if isinstance(memory, Memory) else None
     settings = settings or (given.settings if given else Settings())
-    settings = with_lots(settings, choice(Sight, sight, "sight"))
     how = How(
         decide_at=choice(DecideAt, decide_at, "decide_at"),
         agent=agent,
@@ -159,6 +158,7 @@ def replay(  # noqa: PLR0917 - the first nine are what a replay is
         sight=choice(Sight, sight, "sight"),
         seed=seed,
     )
+    settings = _with_lots(settings, how.sight)
     found, settings, remarks = _closes(prices, named, first, last, settings)
     last, said = _until(found, named, last, settings)
     remarks += said
@@ -270,7 +270,7 @@ def _journal(memory: Store, settings: Settings) -> Journal:
     return memory
 
 
-def with_lots(settings: Settings, sight: Sight) -> Settings:
+def _with_lots(settings: Settings, sight: Sight) -> Settings:
     """The settings with a study's hold-out; with none where what is seen is less than a recall.
 
     What a person set stands, as far as it can be.
