@@ -165,6 +165,13 @@ def test_an_edit_survives_the_next_addition(log):
     assert "edited" in entry.outcome.flags
 
 
+def test_an_entry_that_stands_twice_lacks_an_outcome_once(log):
+    name, _, _, path = log
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text + text, encoding="utf-8")
+    assert [entry.id for entry in MarkdownJournal(path).lacking([20])] == [name]
+
+
 def test_the_line_of_an_entry_is_told(log):
     name, other, edit, path = log
     journal = edit("[2026-01-05 | NVDA", "# Title\n\n[2026-01-05 | NVDA")

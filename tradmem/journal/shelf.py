@@ -15,6 +15,7 @@ from typing import Self
 
 from tradmem.errors import LogError, UsageError
 from tradmem.journal import files
+from tradmem.journal.base import is_replaced, newest_revisions
 from tradmem.journal.blocks import open_to_read
 from tradmem.journal.index import Index
 from tradmem.model import Entry
@@ -247,6 +248,18 @@ class Opened:
             return None
         found = self.entry(index, number)
         return number if found and found.id == name else None
+
+    def is_replaced(self, index: Index, number: int) -> bool:
+        """Whether a later revision stands for a block's entry, in whatever file."""
+        key = index.key_of(number)
+        holders = [each for each in (self.log, *self.archives()) if key in each.keys]
+        if len(holders) < 2:
+            return index.is_replaced(self.descriptor(index), number)
+        if not any(key in each.revised(self.descriptor(each)) for each in holders):
+            return False
+        entry, (day, ticker) = self.entry(index, number), key.decode().split(" | ")
+        found = (self.entry(each, n) for each in holders for n in each.numbers_of(day, ticker))
+        return entry is not None and is_replaced(entry, newest_revisions(e for e in found if e))
 
     def settle_doubts(self) -> bool:
         """Read anew what turned out not to be as it was taken to be; whether there was any."""
