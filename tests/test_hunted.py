@@ -11,6 +11,7 @@ from tradmem.journal.passages import passage_of
 from tradmem.lessons.entities import names_in
 from tradmem.lessons.exchanges import exchanges_beside
 from tradmem.lessons.reflect import FaultKind
+from tradmem.lessons.track import track
 from tradmem.lessons.wire import read_body
 from tradmem.market.prices import Bars
 from tradmem.running.record import RunLog
@@ -116,6 +117,16 @@ def test_a_value_beyond_all_bounds_costs_its_own_entry_at_most(head, tmp_path):
     entry, _ = journal.append(decision(ticker="AAPL"))
     assert entry.id in [e.id for e in journal.entries()]
     assert all(problem.line in (1, 2) for problem in journal.problems())
+
+
+def test_the_end_of_the_calendar_costs_no_count(tmp_path):
+    path = tmp_path / "memory.md"
+    tag = "[9999-12-30 | NVDA | Buy | +1.0% | +1.0% | 9d | resolved:9999-12-31]"
+    path.write_text(f"{tag}\n\nDECISION:\nx\n\n<!-- ENTRY_END -->\n\n", encoding="utf-8")
+    journal = MarkdownJournal(path)
+    (counts,) = journal.counts("NVDA", datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=UTC))
+    assert counts.right + counts.neutral == 1
+    assert track(journal.entries()).lines
 
 
 def test_odd_bars_of_one_symbol_cost_the_others_nothing():

@@ -47,6 +47,25 @@ def test_edited_figures_count_and_the_rest_of_the_outcome_stays(log):
     assert entry.verdict == "wrong"
 
 
+@pytest.mark.parametrize("figures", ["6% | 4.5% | 5d", "6.00% | +04.5% | 05d", "+6.0%|+4.50%|5d"])
+def test_the_same_figures_in_another_spelling_are_no_edit(log, figures):
+    name, _, edit, path = log
+    before = MarkdownJournal(path).get(name)
+    assert edit("| +6.0% | +4.5% | 5d |", f"| {figures} |").get(name) == before
+
+
+def test_figures_beyond_all_bounds_are_told_and_their_entry_is_left_alone(log):
+    _, other, edit, path = log
+    journal = edit("| +6.0% | +4.5% |", f"| +6.0% | {'9' * 30}% |")
+    before = path.read_bytes()
+    assert [entry.id for entry in journal.entries()] == [other]
+    assert ["beyond all bounds" in problem.message for problem in journal.problems()] == [True]
+    journal.add([(other, outcome())])
+    start = before.index(b"[2026-01-05 | NVDA")
+    block = before[start : before.index(b"<!-- ENTRY_END -->")]
+    assert block in path.read_bytes()
+
+
 def test_an_edited_date_and_ticker_count_and_the_id_stands(log):
     name, other, edit, _ = log
     edit("[2026-01-05 | NVDA |", "[2026-01-06 | NVDL |")

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 from math import ceil
 from typing import Any, NamedTuple
 
@@ -305,7 +305,8 @@ def _told_by_tag(tag: Tag, before: Entry) -> Addition | None:
     known = before.outcome
     if known is None:
         return Addition(kind=Act.OUTCOME, outcome=_outcome_of(tag))
-    same_raw, same_alpha = percent(known.raw_return) == tag.raw, percent(known.alpha) == tag.alpha
+    same_raw = fraction(percent(known.raw_return)) == fraction(tag.raw)
+    same_alpha = fraction(percent(known.alpha)) == fraction(tag.alpha)
     if same_raw and same_alpha and known.sessions == tag.sessions:
         return None
     edited = replace(
@@ -320,14 +321,18 @@ def _told_by_tag(tag: Tag, before: Entry) -> Addition | None:
 
 def _outcome_of(tag: Tag) -> Outcome:
     """An outcome of which only the tag line is left."""
-    # Calendar days that hold this many sessions, and a week to spare.
-    estimate = tag.date + timedelta(days=ceil(tag.sessions * 7 / 5) + 7)
     return Outcome(
         horizon=tag.sessions,
         sessions=tag.sessions,
         raw_return=fraction(tag.raw) or 0.0,
         alpha=fraction(tag.alpha),
-        known_at=last_instant(tag.known_on or estimate),
+        known_at=last_instant(tag.known_on or _estimate(tag)),
         source="tag",
         flags=() if tag.known_on else ("estimated",),
     )
+
+
+def _estimate(tag: Tag) -> date:
+    """When an outcome was known that does not say so."""
+    # Calendar days that hold this many sessions, and a week to spare.
+    return tag.date + timedelta(days=ceil(tag.sessions * 7 / 5) + 7)
