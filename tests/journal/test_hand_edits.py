@@ -80,6 +80,23 @@ def test_an_edited_date_and_ticker_count_and_the_id_stands(log):
     assert [e.ticker for e in journal.entries()] == ["AAPL", "NVDL"]
 
 
+def test_an_archived_entry_whose_year_was_edited_is_found_at_its_date(tmp_path):
+    path = tmp_path / "memory.md"
+    journal = MarkdownJournal(path, max_resolved=1)
+    for number in range(8):
+        day, known = date(2026, 1, 5 + number), KNOWN + timedelta(days=number)
+        entry, _ = journal.append(decision(f"Rating: Buy {number}", day=day))
+        journal.add([(entry.id, outcome(known)), (entry.id, lesson())])
+    archive = tmp_path / "archive" / "memory-2026.md"
+    text = archive.read_text(encoding="utf-8")
+    archive.write_text(text.replace("[2026-01-05 |", "[2027-01-04 |"), encoding="utf-8")
+    moved = decision("Rating: Buy 0", day=date(2027, 1, 4))
+    for seen in (journal, MarkdownJournal(path)):
+        assert [entry.decision for entry in seen.find(moved.date, "NVDA")] == ["Rating: Buy 0"]
+        assert seen.latest(2) == seen.entries()[-2:]
+        assert seen.append(moved)[1] == "unchanged"
+
+
 def test_an_id_taken_by_an_edited_entry_means_the_next_free_revision(log):
     name, _, edit, _ = log
     journal = edit("[2026-01-05 | NVDA |", "[2026-01-06 | NVDA |")

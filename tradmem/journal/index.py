@@ -68,6 +68,7 @@ class Index(Blocks):
         self._without_outcome: set[int] = set()
         self._revised: set[bytes] = set()
         self._searched = 0  # blocks in which revisions were looked for
+        self._last_day = (0, b"")  # of so many dates and tickers
 
     # Staying up to date
 
@@ -413,6 +414,13 @@ class Index(Blocks):
             if entry := self.entry(descriptor, number):
                 found.append(entry)
         return found[::-1]
+
+    @property
+    def last_day(self) -> bytes:
+        """The latest date of an entry, ISO; empty if there is none."""
+        if self._last_day[0] != len(self.keys):
+            self._last_day = (len(self.keys), max(self.keys)[:10])
+        return self._last_day[1]
 
     @property
     def in_line(self) -> bool:

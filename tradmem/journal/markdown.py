@@ -188,12 +188,12 @@ class MarkdownJournal:
         """See :class:`~tradmem.journal.base.Journal`; little more is parsed than returned."""
         with self._shelf.reading() as opened:
             found = opened.log.latest(opened.descriptor(opened.log), limit)
-            # An archive holds the decisions of one year, so older ones cannot be wanted.
-            first = found[0].date.year if found and len(found) == limit else 0
+            # An archive holds the decisions of a year or so, of which older ones cannot be wanted.
+            first = str(found[0].date).encode() if found and len(found) == limit else b""
             old = [
                 entry
                 for index in opened.archives()
-                if self._shelf.year_of(index) >= first
+                if index.last_day >= first
                 for entry in index.latest(opened.descriptor(index), limit, opened.repeated(index))
             ]
         return sorted(old + found, key=lambda entry: entry.date)[-limit:] if limit else []

@@ -271,17 +271,12 @@ class Opened:
     def find(self, day: Date, ticker: str) -> list[Entry]:
         """The entries of a date and a ticker, archived ones last."""
         found: list[Entry] = []
-        for index in (self.log, *self._year(day.year)):
+        key = f"{day} | {ticker}".encode()
+        for index in (self.log, *self.archives()):
+            if key not in index.keys:
+                continue
             here = {entry.id for entry in found}
             numbers = index.numbers_of(day.isoformat(), ticker)
             entries = [self.entry(index, number) for number in numbers]
             found += [entry for entry in entries if entry and entry.id not in here]
         return found
-
-    def _year(self, year: int) -> list[Index]:
-        """The archive of a year, if it is there."""
-        if not self.shelf.archive_folder.is_dir():
-            return []
-        index = self.shelf.archive(year)
-        self.open(index)
-        return [index] if self.is_there(index) else []
