@@ -469,6 +469,21 @@ def test_a_log_with_a_mark_behind_another_log_loses_no_entry(tmp_path):
     assert path.read_bytes().count(b"\xef\xbb\xbf[2026-01-05 | AAPL") == 1
 
 
+def test_a_title_that_was_put_above_the_mark_of_a_log_costs_no_entry(tmp_path):
+    path = tmp_path / "memory.md"
+    log_of(path, *map(str, range(8)))
+    title = b"# Title\n\n\xef\xbb\xbf"
+    path.write_bytes(title + path.read_bytes())
+    journal = MarkdownJournal(path, max_resolved=0)
+    resolve_all(journal)
+    fresh = MarkdownJournal(path)
+    assert [entry.decision for entry in fresh.entries()] == [str(number) for number in range(8)]
+    assert {entry.status for entry in fresh.entries()} == {Status.RESOLVED}
+    assert sum(entry.archived for entry in fresh.entries()) == 3
+    assert fresh.problems() == []
+    assert path.read_bytes().startswith(b"# Title\n\n")
+
+
 @pytest.mark.parametrize(
     "field",
     ['"sessions":-3', f'"sessions":{10**40}', f'"raw":{10**400}', '"horizon":1e400', '"raw":1e308'],

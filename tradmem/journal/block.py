@@ -124,6 +124,8 @@ def read_block(raw: bytes, *, archived: bool = False) -> Reading:
     sections = list(_SECTION.finditer(text))
     opening = next((found for found in sections if found[1] != "REFLECTION"), None)
     head = text[: opening.start()].split("\n")[:-1] if opening else text.split("\n")
+    if "\ufeff" in text:  # a title that was put above the mark of a file
+        head = [line.removeprefix("\ufeff") for line in head]
     at = next((number for number, line in enumerate(head) if looks_like_tag(line)), None)
     if opening is None or at is None:
         missing = "DECISION: or NOTE: section" if opening is None else "tag above its first section"
