@@ -132,7 +132,9 @@ class Shelf:
     def _archive(self, folder: str, year: int) -> Index:
         path = f"{folder}{os.sep}{self._name_of(year)}"
         if os.path.islink(path):  # noqa: PTH114 - this is asked for every archive, each time
-            path = os.path.realpath(path)
+            link, path = path, os.path.realpath(path)
+            if path == str(self.real):  # what moves there would be gone with the next rewrite
+                raise LogError(f"the archive {link} is a link to the log itself; remove the link")
         index = self._archives.get(year)
         if index is None or str(index.path) != path:  # a link may lead elsewhere now
             index = self._archives[year] = Index(Path(path), archived=True)
