@@ -1,12 +1,15 @@
 """What a person changes in the file is respected, and said."""
 
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
 from tests.journal.making import KNOWN, decision, forgetting, lesson, outcome
 from tradmem import MarkdownJournal, Rating, Status
 from tradmem.journal.passages import passage_of
+from tradmem.journal.tally import Tally, judgements
+
+FAR = datetime(2030, 1, 1, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -206,6 +209,45 @@ def test_an_entry_that_stands_twice_lacks_an_outcome_once(log):
     text = path.read_text(encoding="utf-8")
     path.write_text(text + text, encoding="utf-8")
     assert [entry.id for entry in MarkdownJournal(path).lacking([20])] == [name]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (',"date"', ',"id":"bbbbbbbbbbbb","date"'),
+        (',"date"', ',"id":5,"date"'),
+        (',"date"', ',"add":"mark","date"'),
+    ],
+)
+def test_the_first_id_of_an_identity_stands(log, old, new):
+    name, _, edit, path = log
+    journal = edit(old, new)
+    assert {entry.id for entry in journal.entries()} >= {name}
+    assert journal.get(name) in journal.entries()
+    journal.add([(name, forgetting())])
+    assert MarkdownJournal(path).get(name).forgotten
+
+
+@pytest.mark.parametrize("act", ["reopen", "unresolvable"])
+def test_figures_that_are_typed_back_make_an_entry_due_for_a_lesson(log, act):
+    """Its lesson was dropped when a new outcome was asked for, or it was given up."""
+    name, other, edit, path = log
+    line = f'<!-- tradmem: {{"add":"{act}","at":"2026-02-01T00:00:00Z"}} -->\n'
+    edit("\nDECISION:", line + "\nDECISION:")
+    assert MarkdownJournal(path).get(name).status is Status.SETTLED
+    assert {entry.id for entry in MarkdownJournal(path).unfinished()} == {name, other}
+
+
+def test_a_line_that_says_twice_what_it_adds_is_read_alike_by_all(log):
+    name, _, edit, path = log
+    line = '<!-- tradmem: {"add":"forget","at":"2026-02-01T00:00:00Z","add":"unresolvable"} -->\n'
+    edit("\nDECISION:", line + "\nDECISION:")
+    journal = MarkdownJournal(path)
+    passages = {passage.id: passage for passage in journal.passages().passages}
+    assert passages[name] == passage_of(journal.get(name))
+    wanted = Tally(judgements(journal.get(name))).as_of(FAR)
+    assert journal.counts("NVDA", FAR) == wanted
+    assert name in [entry.id for entry in journal.unfinished()]
 
 
 def test_the_line_of_an_entry_is_told(log):

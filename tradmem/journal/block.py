@@ -155,16 +155,20 @@ def _read_ledger(lines: Sequence[str]) -> _Ledger:
             raise UsageError("there is text between its tag and its first section")
         if not line.rstrip().endswith("-->"):
             raise UsageError("a ledger line was not written to its end")
+        head = _ID_IN_LINE.match(line)
         try:
             data = read_line(line)
+            if head and not ledger.identity:  # the id stands, whatever befell the rest
+                data["id"] = head[1]
+                data.pop("add", None)
             if "add" in data:
                 ledger.additions.append(read_addition(data))
             elif "id" in data and not ledger.identity:
                 ledger.identity, ledger.was = read_identity(data)
         except (ArithmeticError, TypeError, ValueError) as error:
             ledger.faults.append(str(error))
-            if not ledger.identity and (found := _ID_IN_LINE.match(line)):
-                ledger.identity = {"id": found[1]}  # the id stands, whatever befell the rest
+            if head and not ledger.identity:
+                ledger.identity = {"id": head[1]}
     return ledger
 
 

@@ -35,6 +35,8 @@ def glance(raw: bytes) -> list[Judgement] | None:
         return None
     day, ticker, rating, *told, known_on = found.groups()[:7]
     _, decided, _, recorded, own, _, _, ledger = found.groups()[7:]
+    if ledger.count(b'"add":') != ledger.count(b'{"add":'):
+        return None  # a line that says twice what it adds
     try:
         raw.decode()
         Date.fromisoformat(known_on.decode())

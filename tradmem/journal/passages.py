@@ -127,6 +127,10 @@ _HORIZON = re.compile(rb',"horizon":([0-9]+)')
 _TAGS = re.compile(rb',"tags":(\[[^\]]*\])')
 _TAG_IN_TEXT = re.compile(rb"(?<!\\)\[[0-9]{4}-[0-9]{2}-[0-9]{2} \|")
 _OUTCOME_LINE = b'<!-- tradmem: {"add":"outcome"'
+# What leaves a lesson the last word; an act of any other kind may take it back.
+_HARMLESS = re.compile(
+    rb'^<!-- tradmem: \{"add":"(?:outcome|reflection|forget|expire|supersede|undo)"', re.MULTILINE
+)
 _LESSON, _REFLECTED = b"\n\nREFLECTION:\n", b"\nREFLECTION:"
 _END = b"\n<!-- ENTRY_END -->"
 
@@ -155,6 +159,9 @@ def is_taught(raw: bytes) -> bool:
         return False
     *figures, identity, outcomes = found.groups()
     horizon = _HORIZON.search(identity)
+    acts = len(_HARMLESS.findall(raw))
+    if raw.count(b"<!-- tradmem:") != acts + 1 or raw.count(b'"add":') != acts:
+        return False
     if raw.count(_OUTCOME_LINE) != outcomes.count(_OUTCOME_LINE):
         return False
     try:
@@ -170,6 +177,8 @@ def _read(raw: bytes, found: re.Match[bytes], archived: bool) -> Passage | None:
     first, digest, further, later, section = found.groups()[14:]
     body, lesson = _texts(raw[found.end() - 1 : raw.rfind(_END)], digest)
     outcomes = first.count(_OUTCOME_LINE) + later.count(_OUTCOME_LINE)
+    if (acts := first + later).count(b'"add":') != acts.count(b'{"add":'):
+        return None  # a line that says twice what it adds
     if bool(note) != (section == b"NOTE") or (note and (outcomes or digest is not None)):
         return None
     if lesson and (digest is None or text_hash(lesson).encode() != digest):
