@@ -85,8 +85,7 @@ def _is_odd(raw: bytes, start: int) -> bool:
 def _figures(told: tuple[bytes, ...]) -> Figures:
     """The figures of an outcome, from the groups of :data:`shapes.OUTCOME`."""
     stamped, horizon, sessions, raw, alpha, known_at, entry, leave, band = told
-    if stamped:
-        datetime.fromisoformat(stamped.decode())  # if it cannot be, a parser tells
+    datetime.fromisoformat(stamped.decode())  # if it cannot be, or was typed, a parser tells
     return Figures(
         int(horizon),
         int(sessions),

@@ -177,8 +177,10 @@ def _read(raw: bytes, found: re.Match[bytes], archived: bool) -> Passage | None:
     first, digest, further, later, section = found.groups()[14:]
     body, lesson = _texts(raw[found.end() - 1 : raw.rfind(_END)], digest)
     outcomes = first.count(_OUTCOME_LINE) + later.count(_OUTCOME_LINE)
-    if (acts := first + later).count(b'"add":') != acts.count(b'{"add":'):
-        return None  # a line that says twice what it adds
+    ledger = raw[: found.end()]
+    acts = ledger.count(b'{"add":')
+    if ledger.count(b'"add":') != acts or ledger.count(b',"at":"') != acts + bool(stamped):
+        return None  # a line that says twice what it adds, or one that was typed and has no stamp
     if bool(note) != (section == b"NOTE") or (note and (outcomes or digest is not None)):
         return None
     if lesson and (digest is None or text_hash(lesson).encode() != digest):
