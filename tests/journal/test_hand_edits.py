@@ -1,5 +1,6 @@
 """What a person changes in the file is respected, and said."""
 
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
@@ -67,6 +68,18 @@ def test_figures_beyond_all_bounds_are_told_and_their_entry_is_left_alone(log):
     start = before.index(b"[2026-01-05 | NVDA")
     block = before[start : before.index(b"<!-- ENTRY_END -->")]
     assert block in path.read_bytes()
+
+
+@pytest.mark.parametrize("day", ["2026-01-05", "2026-03-01"])
+def test_an_edited_day_of_resolution_is_told_and_changes_nothing(log, day):
+    """When an outcome was known is what the ledger says; the tag only shows it."""
+    name, _, edit, path = log
+    before = MarkdownJournal(path).get(name)
+    journal = edit("resolved:2026-01-12]", f"resolved:{day}]")
+    assert journal.get(name) == replace(before, edited=("resolved",))
+    assert [e.id for e in journal.memories(KNOWN)] == [name]
+    assert journal.memories(KNOWN - timedelta(seconds=1)) == []
+    assert journal.problems() == []
 
 
 def test_an_edited_date_and_ticker_count_and_the_id_stands(log):

@@ -258,6 +258,8 @@ def _assemble(
         entry = fold_now(recorded, stamped + typed, archived=archived)
     if any("edited" in outcome.flags for outcome in entry.outcomes):
         edited.append("figures")
+    if tag.known_on and entry.outcome and entry.outcome.known_on != tag.known_on:
+        edited.append("resolved")
     return (replace(entry, edited=tuple(edited)) if edited else entry), tuple(typed)
 
 
