@@ -273,7 +273,7 @@ class Opened:
     def find(self, day: Date, ticker: str) -> list[Entry]:
         """The entries of a date and a ticker, archived ones last."""
         found: list[Entry] = []
-        key = f"{day} | {ticker}".encode()
+        key = f"{day} | {ticker}".encode(errors="replace")
         for index in (self.log, *self.archives()):
             if key not in index.keys:
                 continue
