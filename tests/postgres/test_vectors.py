@@ -139,6 +139,12 @@ def test_a_lesson_that_was_taken_back_is_no_longer_near(log):
         assert nearest(END) != [entry.id]  # without its lesson it says nothing
 
 
+def test_an_empty_log_has_nothing_near(log):
+    with PostgresJournal(log) as database:
+        found = opened(database).recall("NVDA", rank="relevant", query="tariff")
+        assert (found.memories, found.remarks) == ((), ())
+
+
 def test_an_embedder_that_is_away_costs_no_recall_and_is_made_up_for(log):
     with PostgresJournal(log) as database:
         grow(database, count=12)
@@ -312,3 +318,44 @@ def test_an_entry_that_changed_meanwhile_keeps_no_vector_of_what_it_was(log):
         kept.done(mark)
         vectors.refresh()
         assert stored(database) == 1
+
+
+def test_every_memory_has_its_vector_whoever_changes_and_asks_at_the_same_time(log):
+    faults = []
+
+    def busy(work, number):
+        try:
+            with PostgresJournal(log) as journal:
+                for turn in range(6):
+                    work(journal, f"{number}{turn}")
+        except Exception as error:  # noqa: BLE001 - a thread tells no other way
+            faults.append(error)
+
+    def change(journal, name):
+        entry = journal.append(decision("aaa", ticker="NVDA", agent=f"b{name}"))[0]
+        journal.add([(entry.id, outcome()), (entry.id, lesson(f"{name} bbb."))])
+        journal.add([(entry.id, outcome(KNOWN + timedelta(days=3), raw=-0.2, alpha=-0.2))])
+        late = KNOWN + timedelta(days=4)
+        journal.add([(entry.id, lesson(f"{name} ccc.", at=late))])
+
+    def ask(journal, _):
+        found = opened(journal, Letters()).recall("NVDA", rank="relevant", query="ccc")
+        assert found.remarks == ()
+
+    kinds = [change, change, ask, ask]
+    threads = [threading.Thread(target=busy, args=(kind, n)) for n, kind in enumerate(kinds)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert faults == []
+    with PostgresJournal(log) as journal:
+        vectors = opened(journal, Letters()).finder.vectors
+        vectors.refresh()
+        entries = journal.entries()
+        assert len(entries) == 12
+        kept = vectors.of(entries, END)
+        again = vectors.embedder.embed([f"{entry.reflection}\naaa" for entry in entries])
+        assert [list(vector) for vector in kept] == [list(vector) for vector in again]
+        near = vectors.nearest(again[0], END, ticker="NVDA", most=20)
+        assert sorted(near) == sorted(entry.id for entry in entries)

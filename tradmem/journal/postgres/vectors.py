@@ -181,6 +181,8 @@ class StoredVectors:
         self, numbers: Numbers, as_of: datetime, ticker: str, own: int, others: int
     ) -> list[Kept]:
         """The nearest of a ticker and of others that stand as they do since then."""
+        if not self.dimension():
+            return []  # nothing is kept yet
         values = {"as_of": as_of, "ticker": ticker, "vector": array("f", numbers).tolist()}
         kinds = ((self._nearest_own, own), (self._nearest_others, others))
 
