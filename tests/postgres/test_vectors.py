@@ -11,6 +11,7 @@ from tests.journal.making import DAY, DECIDED, KNOWN, decision, forgetting, less
 from tests.lessons.embedders import Broken, Letters
 from tradmem import MarkdownJournal, Memory, PostgresJournal, Settings
 from tradmem.journal.postgres import pgvector
+from tradmem.journal.postgres import vectors as stored_vectors
 from tradmem.journal.postgres.migrating import grant, offer_vectors
 
 WORDS = "alpha margin rate tariff wafer debt café volume guidance lease cloud zinc".split()  # noqa: SIM905
@@ -217,8 +218,8 @@ def test_many_vectors_have_an_index_that_finds_nearly_the_same(postgres, postgre
         query = vectors._kept._nearest_others
         values = {"as_of": END, "ticker": "NVDA", "vector": [1.0] * 26, "limit": 5}
         with database._server.connect() as connection:
-            connection.execute("SET enable_seqscan = off")
-            connection.execute("SET enable_sort = off")
+            for setting in stored_vectors._BY_INDEX:
+                connection.execute(setting.replace(" LOCAL", ""))
             plan = connection.execute(b"EXPLAIN " + query, values).fetchall()
         assert any("vectors_" in line and "numbers_idx" in line for (line,) in plan), plan
         memory.journal.close()
