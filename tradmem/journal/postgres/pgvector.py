@@ -5,8 +5,7 @@ from typing import Any, NamedTuple
 
 from psycopg import Connection, Error, sql
 
-# Vectors of a model from which on an index pays, which is searched in each partition by itself.
-MANY = 100_000
+MANY = 20_000  # vectors of a model from which on an index pays; it gives up a little exactness
 _MOST_INDEXED = 2_000  # numbers of a vector
 _MOST_INDEXED_HALF = 4_000  # of one whose numbers are kept by half their bits
 _MOST = 16_000
