@@ -8,7 +8,8 @@ import pytest
 
 from tests.bench.postgres_rows import fill
 from tradmem import PostgresJournal
-from tradmem.journal.postgres import queries
+from tradmem.journal.finding import Sought
+from tradmem.journal.postgres import finding, queries
 from tradmem.journal.postgres.reading import memories_query
 from tradmem.journal.selection import Wanted
 
@@ -117,6 +118,29 @@ def test_the_generic_plan_that_is_kept_prunes_when_it_runs(filled):
         ).fetchall()
     text = "\n".join(line for (line,) in rows)
     assert f"Subplans Removed: {PARTITIONS - 1}" in text
+
+
+def test_a_rare_word_is_found_by_its_index_and_a_common_one_by_date(filled, monkeypatch):
+    planned, plans = finding._planned, []
+
+    def explained(connection, query, values, *, are_few):
+        more = {"are_few": are_few}
+        if query.startswith(b"EXPLAIN"):
+            return planned(connection, query, values, **more)
+        text = planned(connection, b"EXPLAIN (ANALYZE, TIMING OFF) " + query, values, **more)
+        plans.append("\n".join(line for (line,) in text))
+        return planned(connection, query, values, **more)
+
+    monkeypatch.setattr(finding, "_planned", explained)
+    assert len(list(filled.holding(Sought(query="n4711")))) == 1
+    assert next(filled.holding(Sought(query="guidance raised")))
+    list(filled.holding_some(Sought(query="n4711 nosuchword")))
+    rare, common, close = plans
+    for text in (rare, close):
+        assert re.search(r"Bitmap Index Scan on texts_\d+_words_idx", text)
+        assert max(map(float, re.findall(r"actual rows=([0-9.]+)", text))) <= 3  # of additions
+    assert re.search(r"Index Scan using texts_\d+_date_place_idx", common)
+    assert max(map(float, re.findall(r"actual rows=([0-9.]+)", common))) <= 64
 
 
 def test_what_was_filled_in_bulk_is_what_the_fold_makes(filled):

@@ -1,6 +1,5 @@
 """One form for what a person takes for the same word, in full text of every kind."""
 
-import re
 import unicodedata
 from functools import cache
 
@@ -17,13 +16,15 @@ def folded(text: str) -> str:
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
         apart = unicodedata.normalize("NFD", text)
-        if apart != text or _marks().search(apart):
-            text = unicodedata.normalize("NFC", _marks().sub("", apart))
+        if found := _marks().intersection(apart):  # a handful, where a pattern would try each
+            for mark in found:
+                apart = apart.replace(mark, "")
+            text = unicodedata.normalize("NFC", apart)
     return text.casefold()
 
 
 @cache
-def _marks() -> re.Pattern[str]:
+def _marks() -> frozenset[str]:
     """Every diacritic that goes."""
-    found = (chr(code) for code in range(0x300, _BEYOND))
-    return re.compile(f"[{''.join(c for c in found if unicodedata.combining(c) not in _KEPT)}]")
+    found = map(chr, range(0x300, _BEYOND))
+    return frozenset(mark for mark in found if unicodedata.combining(mark) not in _KEPT)

@@ -18,7 +18,8 @@ from tradmem.journal.postgres import faults
 from tradmem.journal.postgres.migrating import LATEST, version
 from tradmem.journal.postgres.place import Where
 
-logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())  # what fails is raised anyway
+for _name in ("psycopg", "psycopg.pool"):  # what fails is raised anyway
+    logging.getLogger(_name).addHandler(logging.NullHandler())
 
 Conn = Connection[tuple[Any, ...]]
 T = TypeVar("T")

@@ -21,6 +21,8 @@ _HOPELESS = (
     "not permitted to log in",
 )
 
+_TRIED = ("connection to server", "Error: connection to server", "connection failed")
+
 Kinds = tuple[type[psycopg.Error], ...]
 # The first that fits.
 _WORDS: tuple[tuple[Kinds, type[LogError], str], ...] = (
@@ -87,5 +89,6 @@ def refusal(error: psycopg.Error, shown: str) -> TradmemError:
 def _first_line(error: psycopg.Error) -> str:
     text = (error.diag.message_primary or str(error) or type(error).__name__).strip()
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    # libpq lists every address that it tried; the last line says why the last one failed.
-    return (lines[0] if len(lines) == 1 else lines[-1]).removeprefix("Error: ")
+    # libpq lists every address that it tried; the last one that failed says why.
+    tried = [line for line in lines if line.startswith(_TRIED)]
+    return (tried[-1] if tried else lines[0]).removeprefix("Error: ")

@@ -19,11 +19,15 @@ from tradmem.model import Entry
 _AT_ONCE = 64  # entries that are read before the next are looked at
 _MOST_CLOSE = 20_000  # the newest that hold any of the words, among which the closest are told
 _CLOSEST = 500
+_RARE = 0.01  # of all entries; more than what is estimated of a word that is not known
 
 _WANTED = """
     (%(ticker)s::text IS NULL OR t.ticker = %(ticker)s) AND t.date >= %(since)s::date
     AND t.date <= %(until)s::date AND (%(archived)s::boolean OR NOT EXISTS (
         SELECT FROM {s}.states s WHERE s.ticker = t.ticker AND s.id = t.id AND s.archived))"""
+# The estimate of what a walk by date meets is the same for every word that the statistics do
+# not name, whether a thousand hold it or one; the former are named, so it is looked for by index.
+_ESTIMATE = "EXPLAIN (FORMAT JSON) SELECT FROM {s}.texts t WHERE {words}"
 _PAGE = f"""
 SELECT {ENTRY} FROM (
     SELECT t.ticker, t.id, t.date, t.place FROM {{s}}.texts t
@@ -36,7 +40,7 @@ ORDER BY n.date DESC, n.place DESC
 _CLOSE = f"""
 SELECT id FROM (
     SELECT t.id, t.date, t.place, t.words FROM {{s}}.texts t
-    WHERE {_WANTED} AND t.words @@ ({{any}})
+    WHERE {_WANTED} AND {{any}}
     ORDER BY t.date DESC, t.place DESC LIMIT {_MOST_CLOSE}) n
 ORDER BY {{many}} DESC, date DESC, place DESC LIMIT {_CLOSEST}
 """
@@ -54,9 +58,10 @@ def holding(server: Server, ask: Queries, sought: Sought) -> Iterator[Entry]:
     every = f"t.words @@ ({_joined(len(wanted), ' && ')})" if wanted else "true"
     page = ask(_PAGE.replace("{words}", every))
     values = _values(sought, wanted) | {"day": "9999-12-31", "place": 2**62}
+    are_few = bool(wanted) and server.run(lambda c: _are_few(c, ask, every, values))
 
     def read(connection: Conn) -> list[tuple[Any, ...]]:
-        return _planned(connection, page, values)
+        return _planned(connection, page, values, are_few=are_few)
 
     while True:
         rows = server.run(read)
@@ -66,10 +71,27 @@ def holding(server: Server, ask: Queries, sought: Sought) -> Iterator[Entry]:
         values["day"], values["place"] = rows[-1][3], rows[-1][2]
 
 
-def _planned(connection: Conn, query: bytes, values: dict[str, Any]) -> list[tuple[Any, ...]]:
+def _are_few(connection: Conn, ask: Queries, words: str, values: dict[str, Any]) -> bool:
+    """Whether so few hold what is wanted that sorting them is less work than a walk by date."""
+    some, every = (
+        _planned(connection, ask(_ESTIMATE.replace("{words}", which)), values, are_few=False)
+        for which in (words, "true")
+    )
+    return bool(_rows(some) <= _RARE * _rows(every))
+
+
+def _rows(plan: Sequence[Any]) -> float:
+    return float(plan[0][0][0]["Plan"]["Plan Rows"])
+
+
+def _planned(
+    connection: Conn, query: bytes, values: dict[str, Any], *, are_few: bool
+) -> list[tuple[Any, ...]]:
     """The rows of a search, planned for these very words: rare ones and common ones differ."""
     with connection.transaction():
         connection.execute("SET LOCAL plan_cache_mode = force_custom_plan")
+        if are_few:
+            connection.execute("SET LOCAL enable_indexscan = off")  # which would be that by date
         return connection.execute(query, values, prepare=False).fetchall()
 
 
@@ -90,11 +112,14 @@ def holding_some(server: Server, ask: Queries, sought: Sought) -> Iterator[Entry
     wanted = terms(sought.query)
     if not wanted:
         return
-    query = _CLOSE.replace("{any}", _joined(len(wanted), " || ")).replace("{many}", _many(wanted))
+    some = f"t.words @@ ({_joined(len(wanted), ' || ')})"
+    query = _CLOSE.replace("{any}", some).replace("{many}", _many(wanted))
     values = _values(sought, wanted)
 
     def close(connection: Conn) -> list[Entry]:
-        names = [entry_id for (entry_id,) in _planned(connection, ask(query), values)]
+        are_few = _are_few(connection, ask, some, values)
+        rows = _planned(connection, ask(query), values, are_few=are_few)
+        names = [entry_id for (entry_id,) in rows]
         return list(by_id(connection, ask, names).values())
 
     then = [found for entry in server.run(close) if (found := _then(entry, sought))]
@@ -126,15 +151,16 @@ def _has_changed(entry: Entry, then: Entry) -> bool:
 
 
 def _joined(count: int, sign: str) -> str:
-    return sign.join(f"phraseto_tsquery('{{s}}.words', %(term{n})s)" for n in range(count))
+    return sign.join(map(_phrase, range(count)))
+
+
+def _phrase(number: int) -> str:
+    return f"phraseto_tsquery('{{s}}.words', %(term{number})s)"
 
 
 def _many(wanted: Sequence[str]) -> str:
     """How many of the terms a row holds, as an expression."""
-    return " + ".join(
-        f"(words @@ phraseto_tsquery('{{s}}.words', %(term{n})s))::integer"
-        for n in range(len(wanted))
-    )
+    return " + ".join(f"(words @@ {_phrase(n)})::integer" for n in range(len(wanted)))
 
 
 def _numbered(wanted: Sequence[str]) -> dict[str, str]:

@@ -14,6 +14,7 @@ _FOUND = """
 SELECT n.nspname, e.extversion, has_schema_privilege(n.oid, 'USAGE')
 FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector'
 """
+_AVAILABLE = "SELECT FROM pg_available_extensions WHERE name = 'vector'"
 _MODELS = """
 SELECT m.model, m.dimension,
     (SELECT count(*) FROM {s}.vectors v WHERE v.model = m.model AND v.numbers IS NOT NULL)
@@ -50,7 +51,9 @@ def extension(connection: "Connection[Any]") -> Extension:
     """The extension as this connection's role may use it."""
     row = connection.execute(_FOUND).fetchone()
     if row is None:
-        return Extension("", "without pgvector")
+        lies_there = connection.execute(_AVAILABLE).fetchone()
+        why = "it is not in this database" if lies_there else 'extension "vector" is not available'
+        return Extension("", f"without pgvector: {why}")
     schema, version, is_ours = row
     if not is_ours:
         return Extension("", f"without pgvector: its schema {schema} may not be used")

@@ -19,7 +19,13 @@ from tradmem.journal.postgres.rows import entry_of
 _AT_ONCE = 500  # entries whose vectors are lost if the next ones fail
 _MARGIN = 16  # further rows, for those that round to the same similarity
 _HEAD = 20  # bytes before the first number of an array as the server sends it
-_LOOKS = 200  # vectors that the index looks at for one question; the more, the fewer are missed
+# What the index of a partition looks at for one question; the more, the fewer it misses.
+_BY_INDEX = (
+    "SET LOCAL hnsw.ef_search = 80",
+    "SET LOCAL hnsw.iterative_scan = strict_order",
+    "SET LOCAL enable_seqscan = off",  # estimated by pages, not by how long a vector takes
+    "SET LOCAL enable_sort = off",
+)
 
 MAY_WRITE = """
 SELECT NOT pg_is_in_recovery() AND current_setting('transaction_read_only') = 'off'
@@ -67,7 +73,7 @@ _NEAREST = (
     "ORDER BY {near} LIMIT %(limit)s"
 )
 # As the similarity is rounded elsewhere; of those equally near the newest first.
-_EXACT = "round(({near})::numeric, 6), since DESC, id DESC"
+_EXACT = "round(1000000 * ({near})), since DESC, id DESC"
 
 
 class StoredVectors:
@@ -181,21 +187,21 @@ class StoredVectors:
         self, numbers: Numbers, as_of: datetime, ticker: str, own: int, others: int
     ) -> list[Kept]:
         """The nearest of a ticker and of others that stand as they do since then."""
+        if not self.dimension():
+            return []  # nothing is kept yet
         values = {"as_of": as_of, "ticker": ticker, "vector": array("f", numbers).tolist()}
-        kinds = ((self._nearest_own, own), (self._nearest_others, others))
+        # Before a connection is taken, since the first time they take one themselves.
+        settings = _BY_INDEX if self._is_indexed else ()
+        ask_own, ask_others = self._nearest_own, self._nearest_others
+        of_own, of_others = values | {"limit": own + _MARGIN}, values | {"limit": others + _MARGIN}
 
         def read(connection: Conn) -> list[tuple[Any, ...]]:
             with connection.transaction():
-                if self._is_indexed:
-                    connection.execute("SET LOCAL hnsw.iterative_scan = strict_order")
-                    connection.execute(f"SET LOCAL hnsw.ef_search = {_LOOKS}")
-                return [
-                    row
-                    for query, limit in kinds
-                    for row in connection.execute(
-                        query, values | {"limit": limit + _MARGIN}, binary=True
-                    )
-                ]
+                found = connection.execute(ask_own, of_own, binary=True).fetchall()
+                for setting in settings:
+                    connection.execute(setting)
+                rest = connection.execute(ask_others, of_others, binary=True)
+                return [*found, *rest]
 
         return [_kept(row) for row in self._server.run(read)]
 
