@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date as Date  # noqa: N812 - `date` is the name of a field here
 from datetime import datetime
 from enum import StrEnum
+from functools import lru_cache
 from math import sqrt
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -34,7 +35,7 @@ class Rating(StrEnum):
     @property
     def direction(self) -> int:
         """+1 for Buy and Overweight, -1 for Underweight and Sell, 0 for Hold."""
-        return (self.exposure > 0) - (self.exposure < 0)
+        return _DIRECTION[self]
 
     @property
     def exposure(self) -> float:
@@ -49,6 +50,7 @@ _EXPOSURE = {
     Rating.UNDERWEIGHT: -0.5,
     Rating.SELL: -1.0,
 }
+_DIRECTION = {rating: (side > 0) - (side < 0) for rating, side in _EXPOSURE.items()}
 
 
 class Status(StrEnum):
@@ -69,6 +71,7 @@ class Verdict(StrEnum):
     NEUTRAL = "neutral"
 
 
+@lru_cache(maxsize=1024)  # asked for when a decision is made, and again when it is stored
 def entry_id(day: Date, ticker: str, agent: str = "", revision: int = 0) -> str:
     """The id of a decision: 12 hex digits of the SHA-256 of its key."""
     return _short_hash(f"{day.isoformat()}|{ticker}|{agent}|{revision}")
@@ -224,14 +227,17 @@ class Outcome:
         """
         if rating is None:
             return None
-        return judge(rating, self.judged, band_or_default(self.band, ticker, self.sessions))
+        band = self.band
+        if band is None:
+            band = default_band(ticker, self.sessions)
+        return judge(rating, self.raw_return if self.alpha is None else self.alpha, band)
 
 
 def judge(rating: Rating, judged: float, band: float) -> Verdict:
     """The verdict on a rating: its direction against a return, around a band."""
     if rating is Rating.HOLD:
         return Verdict.RIGHT if abs(judged) <= band else Verdict.WRONG
-    gain = rating.direction * judged
+    gain = _DIRECTION[rating] * judged
     return Verdict.RIGHT if gain > band else Verdict.WRONG if gain < -band else Verdict.NEUTRAL
 
 
@@ -426,8 +432,8 @@ class Entry:
     @property
     def verdict(self) -> Verdict | None:
         """What code says of the rating, where there is an outcome."""
-        outcome = self.outcome
-        return outcome.verdict(self.rating, self.ticker) if outcome else None
+        outcome, recorded = self.outcome, self.recorded
+        return outcome.verdict(recorded.rating, recorded.ticker) if outcome else None
 
     @property
     def known_at(self) -> datetime | None:

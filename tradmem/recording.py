@@ -128,7 +128,7 @@ def check_extra(given: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in given.items():
         if name in RESERVED:
             raise UsageError(f"extra cannot hold {name!r}, a name that every entry has itself")
-        if type(value) is str:
+        if isinstance(value, str):
             continue
         try:
             json.dumps({name: value}, allow_nan=False)

@@ -197,6 +197,7 @@ class TemplateReflector:
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
+@lru_cache(maxsize=4096)  # of a lesson when it is stored, and again when it is recalled
 def lesson_hash(text: str, ticker: str) -> str:
     """SHA-256 of what a lesson says: case, white space, Unicode form, ticker and figures masked.
 

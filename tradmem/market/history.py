@@ -50,7 +50,16 @@ class Leg:
         jump: the ratios of consecutive closes from which on a move is a jump: up, down.
     """
 
-    __slots__ = ("__weakref__", "_array", "_pairs", "closes", "dates", "jump", "raw_closes")
+    __slots__ = (
+        "__weakref__",
+        "_array",
+        "_jumps",
+        "_pairs",
+        "closes",
+        "dates",
+        "jump",
+        "raw_closes",
+    )
 
     def __init__(self, bars: Bars, calendar: Calendar, kind: AssetClass) -> None:
         dates, closes, raw_closes = _sound(bars)
@@ -64,12 +73,22 @@ class Leg:
         self.dates, self.closes, self.raw_closes = dates, closes, raw_closes
         self.jump = _JUMPS.get(kind, _JUMP)
         self._array: Floats | None = None
+        self._jumps: list[int] | None = None
         self._pairs: WeakKeyDictionary[Leg, _Series] = WeakKeyDictionary()
 
     def place(self, day: date) -> int | None:
         """Where the bar of a day stands; None if there is none."""
         place = bisect_left(self.dates, day)
         return place if place < len(self.dates) and self.dates[place] == day else None
+
+    def jump_from(self, place: int) -> int:
+        """Where the first jump from a place on begins; beyond all places where there is none."""
+        if self._jumps is None:
+            up, down = self.jump
+            pairs = enumerate(zip(self.closes, self.closes[1:], strict=False))
+            self._jumps = [n for n, (old, new) in pairs if not down < new / old < up]
+        at = bisect_left(self._jumps, place)
+        return self._jumps[at] if at < len(self._jumps) else len(self.dates)
 
     def before(self, day: date, start: date, benchmark: "Leg | None", *, beta: bool) -> Before:
         """What the common bars from ``start`` to the last one before ``day`` say.

@@ -109,8 +109,8 @@ class Quick:
         self, journal: Journal, ticker: str, as_of: datetime, shown: list[Shown], budget: int
     ) -> None:
         self.ticker, self.as_of = ticker, as_of
-        self.memories = tuple(item.entry for item in shown)
-        self.ids = tuple(item.entry.recorded.id for item in shown)
+        self.memories = tuple([item.entry for item in shown])
+        self.ids = tuple([entry.recorded.id for entry in self.memories])
         self._journal, self._shown, self._budget = journal, shown, budget
         self._text: str | None = None
 
