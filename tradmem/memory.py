@@ -288,7 +288,7 @@ class Memory:
         is_late = now >= self._instants.entry_close(ticker, instant)
         drawn = lots_of(recalled, withheld, self.settings.holdout)
         decision = Decision(
-            id=entry_id(day, ticker, agent),
+            id=entry_id(day, ticker, agent, 0),
             date=day,
             ticker=ticker,
             text=text,

@@ -591,7 +591,7 @@ def in_force(additions: Sequence[Addition]) -> Sequence[Addition]:
     An undo names the kind and the instant of an act before it, and may itself be undone;
     one that names nothing does nothing.
     """
-    if not any(addition.kind == Act.UNDO for addition in additions):
+    if Act.UNDO not in [addition.kind for addition in additions]:
         return additions
     undone: set[int] = set()
     for number in range(len(additions) - 1, -1, -1):
@@ -613,7 +613,7 @@ def _target(undo: Addition) -> tuple[str, datetime | None] | None:
 
 def _words(values: object) -> tuple[str, ...]:
     """A list of a ledger; nothing for anything else."""
-    return tuple(map(str, values)) if isinstance(values, (list, tuple)) else ()
+    return tuple(map(str, values)) if values and isinstance(values, (list, tuple)) else ()
 
 
 def _instant(text: object) -> datetime | None:
@@ -627,18 +627,19 @@ def _instant(text: object) -> datetime | None:
 class _State:
     """The fold half-way."""
 
+    primary: int | None = None
+    reflection = ""
+    remark = ""
+    links: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    reason = ""
+    forgotten = False
+    superseded_by = ""
+
     def __init__(self, status: Status, valid_until: datetime | None) -> None:
         self.status = status
         self.valid_until = valid_until
         self.outcomes: dict[int, Outcome] = {}
-        self.primary: int | None = None
-        self.reflection = ""
-        self.remark = ""
-        self.links: tuple[str, ...] = ()
-        self.tags: tuple[str, ...] = ()
-        self.reason = ""
-        self.forgotten = False
-        self.superseded_by = ""
 
     def take(self, addition: Addition, recorded: Decision) -> None:
         """Let one more addition act; a kind that is not known here does nothing."""

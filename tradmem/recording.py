@@ -85,11 +85,12 @@ def ids_of(names: Iterable[str] | None) -> tuple[str, ...]:
     Raises:
         UsageError: it is no list.
     """
-    if names is None:
+    if names is None or names == ():
         return ()
     if isinstance(names, str) or not isinstance(names, Iterable):
         raise UsageError(f"{names!r} is no list of ids; hand in one")
-    return tuple(dict.fromkeys(str(getattr(name, "id", name)) for name in names))
+    found = [name if type(name) is str else str(getattr(name, "id", name)) for name in names]
+    return tuple(dict.fromkeys(found))
 
 
 def lots_of(

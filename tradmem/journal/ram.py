@@ -105,7 +105,7 @@ class RamJournal:
             for name, addition in additions:
                 number = self._numbers[name]
                 entry = self._entries[number]
-                if (text := clean(addition.text)) != addition.text:
+                if addition.text and (text := clean(addition.text)) != addition.text:
                     addition = replace(addition, text=text)  # noqa: PLW2901
                 if addition not in entry.additions:
                     now = fold_now(entry.recorded, (*entry.additions, addition))
@@ -206,12 +206,12 @@ class RamJournal:
         if wanted.limit == 0:
             return []
         found: dict[str, Entry] = {}
-        as_of, last, limit = wanted.as_of, wanted.last_date, wanted.limit
+        as_of, today, limit = wanted.as_of, wanted.as_of.date(), wanted.limit
         others, distinct, entries = wanted.not_ticker, wanted.distinct, self._entries
         for known_at, day, name, number in reversed(self._orders.get(wanted.ticker or "", ())):
             entry = entries[number]
             ticker = entry.recorded.ticker
-            if ticker == others or day > last:
+            if ticker == others or (day > today and day > wanted.last_date):
                 continue
             if entry.changed_at > as_of:
                 if known_at > as_of and _is_plain(entry):

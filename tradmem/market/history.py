@@ -164,12 +164,12 @@ class _Series:
         window, count = self._window(max(first, end - SIGMA_SESSIONS), end)
         if count < SIGMA_LEAST:
             return None
-        from numpy import add  # noqa: PLC0415 - kept off the import of tradmem
-
         if self._asked > _OFTEN and count == SIGMA_SESSIONS and end - first >= count:
             if self._sigmas is None:
                 self._sigmas = _sigmas(self.judged)
             return self._sigmas[end - count]
+        from numpy import add  # noqa: PLC0415 - kept off the import of tradmem
+
         values = self.judged[window]
         off = values - add.reduce(values) / count
         return sqrt(float(add.reduce(off * off)) / (count - 1))
@@ -179,13 +179,13 @@ class _Series:
         window, count = self._window(max(first, end - BETA_SESSIONS), end)
         if count < BETA_LEAST:
             return None
-        from numpy import add  # noqa: PLC0415 - kept off the import of tradmem
-
         if self._asked > _OFTEN and count == BETA_SESSIONS and len(self.ratios) > 1:
             if self._betas is None:
                 self._betas = _betas(self.ratios)
             found = self._betas[end - count]
             return found if isfinite(found) else None
+        from numpy import add  # noqa: PLC0415 - kept off the import of tradmem
+
         values = self.ratios[:, window]
         off = values - add.reduce(values, axis=1)[:, None] / count
         shared, spread = add.reduce(off * off[1], axis=1).tolist()
@@ -193,6 +193,8 @@ class _Series:
 
     def _window(self, low: int, high: int) -> tuple["slice | list[int]", int]:
         """The places from ``low`` to before ``high`` that are no jumps, and how many they are."""
+        if not self.jumps:
+            return slice(low, high), high - low
         jumps = self.jumps[bisect_left(self.jumps, low) : bisect_left(self.jumps, high)]
         if not jumps:
             return slice(low, high), high - low

@@ -82,6 +82,11 @@ class Calendar:
             self._range = self._find_published()
         return self._range[0] <= day <= self._range[1]
 
+    @_kept
+    def today(self, instant: datetime) -> date:
+        """The date at an instant, in the market's zone."""
+        return instant.astimezone(self.zone).date()
+
     def is_session(self, day: date) -> bool:
         """Whether the market trades on a day."""
         return day in self._cover(day, day).places
