@@ -6,17 +6,12 @@ earlier days, and its intervals get wider with each comparison.
 
 import json
 import os
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from tradmem.clock import Clock, format_instant, parse_instant, system_clock
 from tradmem.errors import LogError, UsageError
-
-_DIGITS = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,21 +111,3 @@ class Study:
                     f"{self.path}:{number}: no trial of a study stands there"
                 ) from error
         return found
-
-
-def digest_of(parts: Mapping[str, Any]) -> str:
-    """What tells one variant from another: a short hash over all that makes it."""
-    told = {name: _told(value) for name, value in sorted(parts.items())}
-    return sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:_DIGITS]
-
-
-def _told(value: Any) -> str:
-    """A value in words; a function by its name and its code, so that an edited one is another."""
-    code = getattr(value, "__code__", None)
-    if code is None:
-        if callable(value):
-            return f"{type(value).__module__}.{type(value).__qualname__}"
-        return repr(value)
-    constants = [c for c in code.co_consts if isinstance(c, str | int | float | bytes | tuple)]
-    body = sha256(code.co_code + repr((constants, code.co_names)).encode()).hexdigest()[:_DIGITS]
-    return f"{value.__module__}.{value.__qualname__}:{body}"
