@@ -145,8 +145,6 @@ def warnings_of(entry: Entry, *, own_benchmark: bool) -> Iterator[str]:
         entry: the decision.
         own_benchmark: whether each market is measured by its own benchmark.
     """
-    from tradmem.market.symbols import unknown_market  # noqa: PLC0415 - only where it decides
-
     stated, horizon = entry.recorded.extra.get("stated_horizon"), entry.recorded.horizon
     if isinstance(stated, int) and horizon and stated > _FAR * horizon:
         yield (
@@ -155,5 +153,8 @@ def warnings_of(entry: Entry, *, own_benchmark: bool) -> Iterator[str]:
         )
     if told := conflict(entry):
         yield f"{entry.ticker} {entry.date} contradicts itself: {told}"
-    if own_benchmark and (unknown := unknown_market(entry.ticker)):
-        yield unknown
+    if own_benchmark:
+        from tradmem.market.symbols import unknown_market  # noqa: PLC0415 - only where it decides
+
+        if unknown := unknown_market(entry.ticker):
+            yield unknown
