@@ -297,6 +297,15 @@ def test_a_sweep_of_thresholds_is_counted_and_a_variant_that_keeps_notes_is_the_
     assert found.level == pytest.approx(1 - 0.05 / 3)
 
 
+def test_two_who_share_the_file_of_a_study_count_each_other_s_variants(tmp_path):
+    mine, yours = Study(tmp_path / "study.jsonl"), Study(tmp_path / "study.jsonl")
+    for study, rating in ((mine, Rating.BUY), (yours, Rating.SELL)):
+        variants = {"a": by_chance, "b": lambda m, rating=rating: rating}
+        found = contrast(variants, study=study, end="2010-02-26")
+    assert (yours.comparisons, len(yours.variants)) == (2, 3)
+    assert found.level == pytest.approx(0.975)
+
+
 @pytest.mark.parametrize(
     ("variants", "given", "message"),
     [

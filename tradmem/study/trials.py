@@ -76,13 +76,14 @@ class Study:
         return len(pairs)
 
     def add(self, trial: Trial) -> None:
-        """Keep one more.
+        """Keep one more, and take up what others have tried in the same file meanwhile.
 
         Raises:
             LogError: the file cannot be written.
+            UsageError: it is no list of trials any more.
         """
-        self._trials.append(trial)
         if self.path is None:
+            self._trials.append(trial)
             return
         line = json.dumps(asdict(trial) | {"at": format_instant(trial.at)})
         try:
@@ -92,6 +93,7 @@ class Study:
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             raise LogError(f"cannot write the study {self.path}: {reason}") from error
+        self._trials = self._read()
 
     def _read(self) -> list[Trial]:
         if self.path is None or not self.path.exists():
