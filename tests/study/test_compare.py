@@ -6,6 +6,7 @@ from datetime import date, timedelta
 from functools import partial
 
 import pytest
+from scipy import stats
 
 from tests.study.worlds import SETTINGS, by_chance, prices
 from tradmem import Rating, Settings, UsageError, Verdict
@@ -89,6 +90,23 @@ def test_a_wider_level_makes_a_wider_interval_and_the_same_seed_the_same():
     assert bootstrap(values, span=7) == usual
     with pytest.raises(UsageError, match="between 0 and 1"):
         bootstrap(values, span=7, level=1.0)
+
+
+@pytest.mark.parametrize("count", [40, 600])
+def test_the_interval_widens_with_every_comparison_however_many_there_were(count):
+    """By as much as Student's t does, also where no draw lies so far out."""
+    values = weekly(count, 5)
+
+    def half(level):
+        told = bootstrap(values, span=7, level=level)
+        return (told.high - told.low) / 2, told.blocks
+
+    usual, blocks = half(0.95)
+    for comparisons in (10, 100, 1_000, 100_000):
+        level = 1 - 0.05 / comparisons
+        wanted = stats.t.ppf(0.5 + level / 2, blocks - 1) / stats.t.ppf(0.975, blocks - 1)
+        assert half(level)[0] / usual == pytest.approx(wanted, rel=0.12)
+    assert bootstrap(values, span=7, draws=4).high > 0
 
 
 @pytest.fixture(scope="module")
