@@ -56,8 +56,10 @@ def check_choice(kind: type[_Choice], value: str, what: str) -> _Choice:
     Raises:
         UsageError: it is none of them.
     """
-    if isinstance(value, kind):
-        return value
+    try:
+        return kind(value)
+    except ValueError:  # it is written otherwise, or none
+        pass
     for member in kind:
         if str(value).lower() == member.value.lower():
             return member

@@ -305,6 +305,7 @@ class Memory:
             LogError: it could not be stored; nothing was written.
         """
         ticker, day, now = check_ticker(ticker), parse_date(date), self._now()
+        agent = check_agent(agent)
         check_words(text, "a decision", "write what was decided, and why")
         instant, date_only = self._instants.decided(ticker, day, decided_at, now)
         said = rating_of(text)
@@ -312,12 +313,12 @@ class Memory:
         is_late = now >= self._instants.entry_close(ticker, instant)
         drawn = lots_of(recalled, withheld, self.settings.holdout)
         decision = Decision(
-            id=entry_id(day, ticker, agent),
+            id=entry_id(day, ticker, agent, 0),
             date=day,
             ticker=ticker,
             text=text,
             rating=rated,
-            agent=check_agent(agent),
+            agent=agent,
             decided_at=instant,
             recorded_at=now,
             horizon=check_horizon(self.settings.horizons[0] if horizon is None else horizon),

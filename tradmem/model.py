@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date as Date  # noqa: N812 - `date` is the name of a field here
 from datetime import datetime
 from enum import StrEnum
+from functools import lru_cache
 from math import sqrt
 from types import MappingProxyType
 from typing import Any, NamedTuple, Self
@@ -66,6 +67,7 @@ class Verdict(StrEnum):
     NEUTRAL = "neutral"
 
 
+@lru_cache(maxsize=1024)  # asked for when a decision is made, and again when it is stored
 def entry_id(day: Date, ticker: str, agent: str = "", revision: int = 0) -> str:
     """The id of a decision: 12 hex digits of the SHA-256 of its key."""
     return _short_hash(f"{day.isoformat()}|{ticker}|{agent}|{revision}")
@@ -221,7 +223,10 @@ class Outcome:
         """
         if rating is None:
             return None
-        return judge(rating, self.judged, band_or_default(self.band, ticker, self.sessions))
+        band = self.band
+        if band is None:
+            band = default_band(ticker, self.sessions)
+        return judge(rating, self.raw_return if self.alpha is None else self.alpha, band)
 
 
 def judge(rating: Rating, judged: float, band: float) -> Verdict:
@@ -423,8 +428,8 @@ class Entry:
     @property
     def verdict(self) -> Verdict | None:
         """What code says of the rating, where there is an outcome."""
-        outcome = self.outcome
-        return outcome.verdict(self.rating, self.ticker) if outcome else None
+        outcome, recorded = self.outcome, self.recorded
+        return outcome.verdict(recorded.rating, recorded.ticker) if outcome else None
 
     @property
     def known_at(self) -> datetime | None:
@@ -582,7 +587,7 @@ def in_force(additions: Sequence[Addition]) -> Sequence[Addition]:
     An undo names the kind and the instant of an act before it, and may itself be undone;
     one that names nothing does nothing.
     """
-    if not any(addition.kind == Act.UNDO for addition in additions):
+    if Act.UNDO not in [addition.kind for addition in additions]:
         return additions
     undone: set[int] = set()
     for number in range(len(additions) - 1, -1, -1):
@@ -604,7 +609,7 @@ def _target(undo: Addition) -> tuple[str, datetime | None] | None:
 
 def _words(values: object) -> tuple[str, ...]:
     """A list of a ledger; nothing for anything else."""
-    return tuple(map(str, values)) if isinstance(values, (list, tuple)) else ()
+    return tuple(map(str, values)) if values and isinstance(values, (list, tuple)) else ()
 
 
 def _instant(text: object) -> datetime | None:
@@ -618,18 +623,19 @@ def _instant(text: object) -> datetime | None:
 class _State:
     """The fold half-way."""
 
+    primary: int | None = None
+    reflection = ""
+    remark = ""
+    links: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    reason = ""
+    forgotten = False
+    superseded_by = ""
+
     def __init__(self, status: Status, valid_until: datetime | None) -> None:
         self.status = status
         self.valid_until = valid_until
         self.outcomes: dict[int, Outcome] = {}
-        self.primary: int | None = None
-        self.reflection = ""
-        self.remark = ""
-        self.links: tuple[str, ...] = ()
-        self.tags: tuple[str, ...] = ()
-        self.reason = ""
-        self.forgotten = False
-        self.superseded_by = ""
 
     def take(self, addition: Addition, recorded: Decision) -> None:
         """Let one more addition act; a kind that is not known here does nothing."""

@@ -86,11 +86,12 @@ def ids_of(names: Iterable[str] | None) -> tuple[str, ...]:
     Raises:
         UsageError: it is no list.
     """
-    if names is None:
+    if names is None or names == ():
         return ()
     if isinstance(names, str) or not isinstance(names, Iterable):
         raise UsageError(f"{names!r} is no list of ids; hand in one")
-    return tuple(dict.fromkeys(str(getattr(name, "id", name)) for name in names))
+    found = [name if type(name) is str else str(getattr(name, "id", name)) for name in names]
+    return tuple(dict.fromkeys(found))
 
 
 def lots_of(
@@ -142,7 +143,7 @@ def check_extra(given: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in given.items():
         if name in RESERVED:
             raise UsageError(f"extra cannot hold {name!r}, a name that every entry has itself")
-        if type(value) is str:
+        if isinstance(value, str):
             continue
         try:
             json.dumps({name: value}, allow_nan=False)
@@ -158,8 +159,6 @@ def warnings_of(entry: Entry, *, own_benchmark: bool) -> Iterator[str]:
         entry: the decision.
         own_benchmark: whether each market is measured by its own benchmark.
     """
-    from tradmem.market.symbols import unknown_market  # noqa: PLC0415 - only where it decides
-
     stated, horizon = entry.recorded.extra.get("stated_horizon"), entry.recorded.horizon
     if isinstance(stated, int) and horizon and stated > _FAR * horizon:
         yield (
@@ -168,5 +167,8 @@ def warnings_of(entry: Entry, *, own_benchmark: bool) -> Iterator[str]:
         )
     if told := conflict(entry):
         yield f"{entry.ticker} {entry.date} contradicts itself: {told}"
-    if own_benchmark and (unknown := unknown_market(entry.ticker)):
-        yield unknown
+    if own_benchmark:
+        from tradmem.market.symbols import unknown_market  # noqa: PLC0415 - only where it decides
+
+        if unknown := unknown_market(entry.ticker):
+            yield unknown

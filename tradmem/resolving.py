@@ -17,7 +17,7 @@ from tradmem.settings import Settings
 
 if TYPE_CHECKING:
     from tradmem.market.prices import PriceSource
-    from tradmem.market.question import Question, Unsettled
+    from tradmem.market.question import Unsettled
 
 _FLUSH_SECONDS = 2.0  # how much of a model's paid work a crash may cost
 _PATIENCE = timedelta(hours=6)  # with what only a person can mend
@@ -193,6 +193,7 @@ class Run:
         """
         if not asks:
             return []
+        from tradmem.market.question import Question  # noqa: PLC0415 - loads calendars
         from tradmem.market.settle import settle  # noqa: PLC0415 - loads numpy
 
         self.progress("prices", 0, len(asks))
@@ -200,7 +201,15 @@ class Run:
         if any(ask.recheck for ask in asks):  # what was kept would only tell the same again
             source = getattr(source, "source", source)
         answers = settle(
-            [self._question(ask) for ask in asks],
+            [
+                Question(
+                    ticker=ask.entry.recorded.ticker,
+                    decided_at=ask.entry.decided_at or self.decided_at(ask.entry),
+                    horizon=ask.horizon,
+                    accepted_at=self.started if ask.accept else None,
+                )
+                for ask in asks
+            ],
             source,
             as_of=as_of,
             benchmarks=self.settings.benchmark,
@@ -251,16 +260,6 @@ class Run:
 
     def _is_there(self, entry: Entry) -> bool:
         return self.journal.get(entry.id) is not None
-
-    def _question(self, ask: Ask) -> "Question":
-        from tradmem.market.question import Question  # noqa: PLC0415 - loads calendars
-
-        return Question(
-            ticker=ask.entry.ticker,
-            decided_at=ask.entry.decided_at or self.decided_at(ask.entry),
-            horizon=ask.horizon,
-            accepted_at=self.started if ask.accept else None,
-        )
 
     def _tell(self, ask: Ask, answer: "Unsettled") -> None:
         """Report why there is no outcome; a further horizon that is not due is no news."""
@@ -345,7 +344,8 @@ def _addition(ask: Ask, answer: "Outcome | Unsettled", now: datetime) -> Additio
 
 def _has(entry: Entry, addition: Addition) -> bool:
     """Whether an addition was stored, and not kept out by another resolver's claim."""
-    return any((a.kind, a.at) == (addition.kind, addition.at) for a in entry.additions)
+    kind, at = addition.kind, addition.at
+    return any(a.at == at and a.kind == kind for a in entry.additions)
 
 
 def _agree(standing: Outcome, fresh: Outcome) -> bool:

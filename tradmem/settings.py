@@ -27,6 +27,12 @@ def default_vectors() -> Path:
     return (Path(named) if named else _user_cache()) / "vectors"
 
 
+def default_scripts() -> Path:
+    """Where the script of a report's charts is kept: as for vectors."""
+    named = os.environ.get("TRADMEM_CACHE")
+    return (Path(named) if named else _user_cache()) / "scripts"
+
+
 def _user_cache() -> Path:
     from platformdirs import user_cache_path  # noqa: PLC0415 - few commands keep anything
 

@@ -2,6 +2,7 @@
 
 import re
 from enum import StrEnum
+from functools import lru_cache
 
 from tradmem.errors import UsageError
 
@@ -46,9 +47,16 @@ def check_ticker(text: str) -> str:
     Raises:
         UsageError: the text can be no ticker.
     """
-    ticker = text.strip(" ").upper() if isinstance(text, str) and text.isascii() else ""
-    if not TICKER.match(ticker):
+    ticker = _in_capitals(text) if isinstance(text, str) else ""
+    if not ticker:
         raise UsageError(
             f"{str(text)[:60]!r} is no ticker; write 1 to 33 of A-Z 0-9 . & = _ ^ -, such as BRK.B"
         )
     return ticker
+
+
+@lru_cache(maxsize=4096)
+def _in_capitals(text: str) -> str:
+    """A ticker as it is kept; empty where it can be none."""
+    ticker = text.strip(" ").upper() if text.isascii() else ""
+    return ticker if TICKER.match(ticker) else ""

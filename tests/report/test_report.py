@@ -17,6 +17,7 @@ from tests.report.world import HOSTILE, HOSTILE_AGENT, hostile, plain
 from tradmem import FramePrices, Memory, TradmemError, UsageError
 from tradmem.lessons.track import Group
 from tradmem.study.report import report_page, write_report
+from tradmem.study.report.library import library
 
 
 @pytest.fixture(scope="module")
@@ -210,11 +211,33 @@ def test_without_the_extra_one_line_says_what_to_install(told, monkeypatch):
         with monkeypatch.context() as patch:
             patch.setitem(sys.modules, name, None)
             if name == "vl_convert":
-                from tradmem.study.report import page
-
-                page._library.cache_clear()
+                library.cache_clear()
             with pytest.raises(UsageError, match=r"pip install 'tradmem\[analysis\]'"):
                 report_page(told[0])
+
+
+def test_the_script_of_the_charts_is_made_once_and_again_when_what_is_kept_is_not_whole(
+    tmp_path, monkeypatch
+):
+    import vl_convert
+
+    monkeypatch.setenv("TRADMEM_CACHE", str(tmp_path))
+    made = []
+    monkeypatch.setattr(
+        vl_convert, "javascript_bundle", lambda: made.append(1) or "let vega = '\u00e9\r\n';"
+    )
+    for spoil in (None, None, b"", b"// 0\nalert(1)", "folder"):
+        kept = next(tmp_path.glob("scripts/*.js"), None)
+        if spoil == "folder":
+            kept.unlink()
+            kept.parent.rmdir()
+            kept.parent.write_bytes(b"no folder")
+        elif spoil is not None:
+            kept.write_bytes(spoil)
+        library.cache_clear()
+        assert library() == "let vega = '\u00e9\r\n';"
+    assert len(made) == 4
+    library.cache_clear()
 
 
 def test_a_page_that_cannot_be_written_leaves_the_old_one(told, tmp_path):

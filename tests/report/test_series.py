@@ -1,14 +1,16 @@
 """What is drawn, computed another way: with pandas, or by hand."""
 
 import statistics
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
 import pandas as pd
 import pytest
 
-from tests.report.world import closes, plain
+from tests.report.world import END, START, closes, plain
 from tradmem import Rating
 from tradmem.lessons.track import Group
+from tradmem.market.calendars import calendar_of
 from tradmem.study import series
 from tradmem.study.closes import closes as closes_of_memory
 
@@ -83,6 +85,27 @@ def test_after_the_horizon_the_path_is_at_the_alpha_that_was_judged(entries, bar
         assert path.means[5].n == len(judged)
         if path.means[5].value is not None:
             assert path.means[5].value == pytest.approx(statistics.fmean(judged))
+
+
+def test_alpha_by_session_counts_the_sessions_of_the_exchange_not_the_closes(entries, bars):
+    """A missing close moves nothing: what came after it stays at its own session."""
+    gone = {day for n, day in enumerate(bars["AAA"].dates) if n % 3 == 1}
+    entered = [e for e in entries if e.ticker == "AAA" and e.outcome]
+    entered = [e for e in entered if e.outcome.entry_date not in gone]
+    kept = [n for n, day in enumerate(bars["AAA"].dates) if day not in gone]
+    own = bars["AAA"]
+    holed = replace(
+        own,
+        dates=tuple(own.dates[n] for n in kept),
+        closes=tuple(own.closes[n] for n in kept),
+        raw_closes=tuple(own.raw_closes[n] for n in kept),
+    )
+    sessions = list(calendar_of("AAA").sessions(START, END))
+    for path in series.alpha_paths(entered, bars | {"AAA": holed}, sessions=7):
+        mine = [e.outcome.entry_date for e in entered if e.rating is path.rating]
+        for number, mean in enumerate(path.means):
+            then = [sessions[sessions.index(day) + number] for day in mine]
+            assert mean.n == sum(day in holed.dates for day in then)
 
 
 def test_totals_end_at_the_sums(entries):

@@ -273,3 +273,53 @@ def test_a_year_is_hidden_however_it_stands_beside_other_words(text):
 @pytest.mark.parametrize("text", ["$2008", "1,2008", "2008.5", "2008%", "-2008", "A2008", "20081"])
 def test_a_number_that_is_no_year_stays(text):
     assert Mask(["AAPL"]).hide(text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("FY08", "FY 08 guidance", "FY'08", "FY08/09", "CY08", "3Q08", "Q308", "Q3'08", "Q3/08"),
+        *("1H08", "H1'08", "3Q2008", "H12008", "in '08", "the '08 crash", "10/10/08", "10.10.08"),
+        *("Oct-08", "Oct'08", "Q3-08 was weak", "FY2008/09", "the 2000s"),
+    ],
+)
+def test_a_short_year_is_hidden_and_comes_back(text):
+    for seed in range(20):
+        mask = Mask(["AAPL"], seed=seed)
+        hidden = mask.hide(text)
+        assert not re.search(r"08|2000|/09", hidden)
+        assert mask.show(hidden) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Q3 15%",
+        "FY15%",
+        "'25'",
+        "it's 08",
+        "3Q085",
+        "5/10 of it",
+        "X3Q08",
+        "1/2/3",
+        "08",
+        "v1.10.08.2",
+    ],
+)
+def test_a_short_number_that_is_no_year_stays(text):
+    assert Mask(["AAPL"]).hide(text) == text
+
+
+@pytest.mark.parametrize(
+    ("tickers", "text", "left"),
+    [
+        (["AAPL", "JPM"], "aapl, $jpm and Jpm.", ", $ and ."),
+        (["BRK.B", "7203.T", "BTC-USD"], "brk.b 7203.t btc-usd", "  "),
+        (["COST", "F", "ALL"], "$cost and $f, at all cost: F, COST", "$ and $, at all cost: , "),
+        ([INDEX], "the S&P 500, the s&p500 and S&P 500's high", "the , the  and 's high"),
+        (["SPY", "^DJI"], "SPY follows the S&P 500; the Dow", " follows the ; the "),
+    ],
+)
+def test_tickers_in_small_letters_and_names_of_indices_are_hidden(tickers, text, left):
+    hidden = Mask(tickers).hide(text)
+    assert re.sub(r"S\d\d", "", hidden) == left

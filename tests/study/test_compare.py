@@ -1,16 +1,20 @@
 """Comparisons: paired, as sure as they are, and counted."""
 
 import random
+import threading
 from dataclasses import replace
 from datetime import date, timedelta
+from functools import partial
 
 import pytest
+from scipy import stats
 
 from tests.study.worlds import SETTINGS, by_chance, prices
 from tradmem import Rating, Settings, UsageError, Verdict
 from tradmem.policies import Call
 from tradmem.study.bootstrap import block_length, bootstrap
 from tradmem.study.compare import ABLATION, NO_DIFFERENCE, Variant, compare
+from tradmem.study.digest import digest_of
 from tradmem.study.replay import replay
 from tradmem.study.trials import Study
 
@@ -88,6 +92,23 @@ def test_a_wider_level_makes_a_wider_interval_and_the_same_seed_the_same():
     assert bootstrap(values, span=7) == usual
     with pytest.raises(UsageError, match="between 0 and 1"):
         bootstrap(values, span=7, level=1.0)
+
+
+@pytest.mark.parametrize("count", [40, 600])
+def test_the_interval_widens_with_every_comparison_however_many_there_were(count):
+    """By as much as Student's t does, also where no draw lies so far out."""
+    values = weekly(count, 5)
+
+    def half(level):
+        told = bootstrap(values, span=7, level=level)
+        return (told.high - told.low) / 2, told.blocks
+
+    usual, blocks = half(0.95)
+    for comparisons in (10, 100, 1_000, 100_000):
+        level = 1 - 0.05 / comparisons
+        wanted = stats.t.ppf(0.5 + level / 2, blocks - 1) / stats.t.ppf(0.975, blocks - 1)
+        assert half(level)[0] / usual == pytest.approx(wanted, rel=0.12)
+    assert bootstrap(values, span=7, draws=4).high > 0
 
 
 @pytest.fixture(scope="module")
@@ -261,6 +282,78 @@ def test_every_variant_that_was_ever_tried_is_counted_and_widens_the_intervals(t
     path.write_text(path.read_text(encoding="utf-8") + "{}\n", encoding="utf-8")
     with pytest.raises(UsageError, match=r"study.jsonl:7: no trial"):
         Study(path)
+
+
+class _Threshold:
+    def __init__(self, at):
+        self.at = at
+        self.lock = threading.Lock()
+
+    def __call__(self, moment):
+        return Rating.BUY if self.at else Rating.HOLD
+
+    def method(self, moment):
+        return self(moment)
+
+
+_AT = 0.1
+
+
+def _named(moment):
+    return Rating.BUY if _AT else Rating.HOLD
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda at: lambda moment: at,
+        lambda at: lambda moment, at=at: at,
+        lambda at: lambda moment, *, at=at: at,
+        lambda at: partial(by_chance, at),
+        lambda at: partial(by_chance, at=at),
+        _Threshold,
+        lambda at: _Threshold(at).method,
+        lambda at: lambda moment: [at, _Threshold(at)(moment)],
+        lambda at: eval(f"lambda moment: [x for x in (1, 2) if x > {at}]"),
+        lambda at: eval(f"lambda moment: moment in {{'a', 'b', {at}}}"),
+    ],
+)
+def test_another_threshold_is_another_variant_wherever_it_stands(make):
+    one, same, other = (digest_of({"decide": make(at)}) for at in (0.1, 0.1, 0.2))
+    assert one == same != other
+
+
+def test_a_value_of_the_module_that_a_function_names_counts(monkeypatch):
+    before = digest_of({"decide": _named})
+    monkeypatch.setitem(globals(), "_AT", 0.2)
+    assert digest_of({"decide": _named}) != before
+
+
+def test_a_sweep_of_thresholds_is_counted_and_a_variant_that_keeps_notes_is_the_same():
+    study = Study()
+
+    def at(rating):
+        seen = []
+
+        def decide(moment):
+            seen.append(moment.ticker)
+            return rating
+
+        return decide
+
+    for rating in (Rating.BUY, Rating.SELL, Rating.HOLD, Rating.HOLD):
+        found = contrast({"a": by_chance, "b": at(rating)}, study=study, end="2010-03-31")
+    assert (study.comparisons, len(study.variants)) == (3, 4)
+    assert found.level == pytest.approx(1 - 0.05 / 3)
+
+
+def test_two_who_share_the_file_of_a_study_count_each_other_s_variants(tmp_path):
+    mine, yours = Study(tmp_path / "study.jsonl"), Study(tmp_path / "study.jsonl")
+    for study, rating in ((mine, Rating.BUY), (yours, Rating.SELL)):
+        variants = {"a": by_chance, "b": lambda m, rating=rating: rating}
+        found = contrast(variants, study=study, end="2010-02-26")
+    assert (yours.comparisons, len(yours.variants)) == (2, 3)
+    assert found.level == pytest.approx(0.975)
 
 
 @pytest.mark.parametrize(

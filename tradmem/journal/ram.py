@@ -108,15 +108,14 @@ class RamJournal:
             for name, addition in additions:
                 number = self._numbers[name]
                 entry = self._entries[number]
-                if addition.text:
-                    addition = replace(addition, text=clean(addition.text))  # noqa: PLW2901
+                if addition.text and (text := clean(addition.text)) != addition.text:
+                    addition = replace(addition, text=text)  # noqa: PLW2901
                 if addition not in entry.additions:
-                    self._unfile(number, entry)
                     now = fold_now(entry.recorded, (*entry.additions, addition))
                     self._entries[number] = now
                     self._touched.append(number)
                     self._hear(addition.data, name)
-                    self._file(number, now)
+                    self._file(number, now, entry)
                     if addition.kind not in SILENT:
                         self._count(entry, now)
             return [self._entries[self._numbers[name]] for name, _ in additions]
@@ -136,25 +135,26 @@ class RamJournal:
         else:
             del self._tallies[now.ticker]
 
-    def _file(self, number: int, entry: Entry) -> None:
+    def _file(self, number: int, entry: Entry, before: Entry | None = None) -> None:
+        """Put an entry in its place among the memories, and take it from that of before."""
         if entry.status in (Status.PENDING, Status.SETTLED):
             self._unfinished[number] = None
         else:
             self._unfinished.pop(number, None)
-        if known_at := last_taught(entry):
-            if entry.known_at is None:
-                self._taken_back.add(number)
-            place = _Place(known_at, entry.date, entry.id, number)
-            for key in ("", entry.ticker):
-                insort(self._orders.setdefault(key, []), place)
-
-    def _unfile(self, number: int, entry: Entry) -> None:
-        self._taken_back.discard(number)
-        if known_at := last_taught(entry):
-            place = _Place(known_at, entry.date, entry.id, number)
-            for key in ("", entry.ticker):
-                places = self._orders[key]
-                del places[bisect_left(places, place)]
+        known_at, was = last_taught(entry), last_taught(before) if before else None
+        if known_at and entry.known_at is None:
+            self._taken_back.add(number)
+        else:
+            self._taken_back.discard(number)
+        if known_at == was:
+            return
+        recorded = entry.recorded
+        for key in ("", recorded.ticker):
+            places = self._orders.setdefault(key, [])
+            if was:
+                del places[bisect_left(places, _Place(was, recorded.date, recorded.id, number))]
+            if known_at:
+                insort(places, _Place(known_at, recorded.date, recorded.id, number))
 
     def get(self, entry_id: str) -> Entry | None:
         """See :class:`~tradmem.journal.base.Journal`."""
@@ -213,23 +213,24 @@ class RamJournal:
         if wanted.limit == 0:
             return []
         found: dict[str, Entry] = {}
-        as_of, others, distinct = wanted.as_of, wanted.not_ticker, wanted.distinct
-        last = wanted.last_date
-        for known_at, _, name, number in reversed(self._orders.get(wanted.ticker or "", ())):
-            entry = self._entries[number]
-            if entry.recorded.ticker == others or entry.recorded.date > last:
+        as_of, today, limit = wanted.as_of, wanted.as_of.date(), wanted.limit
+        others, distinct, entries = wanted.not_ticker, wanted.distinct, self._entries
+        for known_at, day, name, number in reversed(self._orders.get(wanted.ticker or "", ())):
+            entry = entries[number]
+            ticker = entry.recorded.ticker
+            if ticker == others or (day > today and day > wanted.last_date):
                 continue
             if entry.changed_at > as_of:
                 if known_at > as_of and _is_plain(entry):
                     continue
                 return None
-            key = entry.recorded.ticker if distinct else name
+            key = ticker if distinct else name
             if key in found or number in self._replaced or number in self._taken_back:
                 continue
             if not wanted.suits(entry):
                 continue
             found[key] = entry
-            if len(found) == wanted.limit:
+            if len(found) == limit:
                 break
         return list(found.values())
 

@@ -27,6 +27,8 @@ def clean(text: str) -> str:
         text = _NOT_TEXT.sub("\ufffd", text)
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if text and not (text[0].isspace() or text[-1].isspace()):
+        return text
     lines = text.split("\n")
     start, end = 0, len(lines)
     while start < end and not lines[start].strip():

@@ -1,6 +1,7 @@
-"""Names by which texts call well-known companies; a log's other names come from its own texts.
+"""Names by which texts call well-known companies and indices, and tickers that are words.
 
-Names that are common words (Target, Gap, Block) are left out.
+A log's other names come from its own texts. Names of companies that are common words (Target,
+Gap, Block) are left out.
 """
 
 _TABLE = """
@@ -162,3 +163,54 @@ COMPANIES = {
     ticker: tuple(name.strip() for name in names.split(","))
     for ticker, _, names in (line.partition(" ") for line in _TABLE.strip().splitlines())
 }
+
+# By what else an index is called, and the fund that stands in for it; texts say it in any case.
+_SP500 = ("S&P 500", "S&P500", "S & P 500", "SP500", "SPX", "S&P")
+INDICES = {
+    "^GSPC": _SP500,
+    "^SPX": _SP500,
+    "^SP500TR": _SP500,
+    "SPY": _SP500,
+    "^DJI": ("Dow Jones Industrial Average", "Dow Jones Industrials", "Dow Jones", "DJIA", "Dow"),
+    "^IXIC": ("Nasdaq Composite", "Nasdaq"),
+    "^NDX": ("Nasdaq 100", "Nasdaq-100", "Nasdaq"),
+    "QQQ": ("Nasdaq 100", "Nasdaq-100", "Nasdaq"),
+    "^RUT": ("Russell 2000", "Russell"),
+    "IWM": ("Russell 2000", "Russell"),
+    "^N225": ("Nikkei 225", "Nikkei"),
+    "^HSI": ("Hang Seng Index", "Hang Seng"),
+    "^FTSE": ("FTSE 100", "FTSE"),
+    "^GDAXI": ("DAX 40", "DAX 30", "DAX"),
+    "^FCHI": ("CAC 40", "CAC"),
+    "^STOXX50E": ("Euro Stoxx 50", "Euro Stoxx"),
+    "^NSEI": ("Nifty 50", "Nifty"),
+    "^BSESN": ("Sensex",),
+    "^GSPTSE": ("S&P/TSX Composite", "S&P/TSX", "TSX"),
+    "^AXJO": ("S&P/ASX 200", "ASX 200"),
+    "^KS11": ("KOSPI",),
+    "^SSMI": ("Swiss Market Index", "SMI"),
+    "^BVSP": ("Ibovespa", "Bovespa"),
+}
+
+# Tickers that are words or abbreviations of the language when they stand in small letters.
+_SMALL = """
+ad ago ai ain air al all am amp an any are arm as ash at ba bad ball be best bid big bill bit bro
+bud but buy by cake call can car care cars cash cat chef city clean clear close co cool core corn
+cost crops cub cut dare dash data day dd de deck dig dish dna do dog don door dot duke ear earn
+east easy eat ed edge el else em en era es et ever eye fact fan far fast fate fed few fish fit
+five fix flex flow fly for form four free fun gain game gap gas gate gel gem go gold good grid
+grow hack has have he her here hi high him his hit hold home hope hot how ice if in info is it its
+jack job joy just key kid kids king la land lane laws lay le lead led life like line live ll lm
+load lot love low ma mad made main man map mar mark mass me med meet meta mid mind mo mod more mos
+most ms much muse must my nail near net new next nice nine no node not now nut of oil oi ok old on
+once one only open opt or org our out own pack pact pad part pay pays peak per pet phi pi pin pit
+plan play plug plus pm point pool pop post power pr prime pro pulse pump raw re real red rest rex
+rick ride ring rise rock roll root rose run rush safe said sail sale same sand save say sea seal
+see seed self sell send sg she ship shop short show sign sit site six sky slim slow smart snap
+snow so sol son spot st stay steel step still stone store story strong sum sun sure swim tag take
+talk tap task tax team tech tell ten test than the them then there they tie tile time to too top
+town toy tree trip true trust try tv two type uk up ups us use van very vet via visa vs wait walk
+wall war was wave way we wear week well west what when who why will win wing wire wish wit wolf
+wood word work world wow x year yes you your zest zip zone
+"""
+WORDS = frozenset(_SMALL.split())

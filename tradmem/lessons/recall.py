@@ -14,6 +14,7 @@ from tradmem.journal.base import Journal
 from tradmem.lessons.hits import line_of
 from tradmem.lessons.holdout import WITHHELD, Holdout
 from tradmem.lessons.parts import Weighed
+from tradmem.lessons.per_entry import per_entry
 from tradmem.lessons.reflect import lesson_hash
 from tradmem.lessons.wording import Frame, Shown, fit, written
 from tradmem.model import Entry, Status
@@ -262,7 +263,7 @@ def _same(
 def _first_of(group: Sequence[Entry]) -> Shown:
     """The newest of those that say the same, which are counted."""
     entry = group[0]
-    return Shown(entry=entry, is_same=True, times=len(group), decision=entry.decision)
+    return Shown(entry, True, None, len(group), entry.decision)
 
 
 def _repeats(found: Sequence[Entry], said: Mapping[str, Sequence[Entry]]) -> Iterator[LeftOut]:
@@ -274,18 +275,7 @@ def _repeats(found: Sequence[Entry], said: Mapping[str, Sequence[Entry]]) -> Ite
             yield LeftOut(entry, f"the same lesson as {first}")
 
 
+@per_entry(4096)
 def lesson_key(entry: Entry) -> str:
     """What makes two lessons the same one; an entry without a lesson is only itself."""
-    found = _KEYS.get(id(entry))
-    if found is None or found[0] is not entry:
-        if len(_KEYS) >= _MOST_KEYS:
-            _KEYS.clear()
-        text = entry.reflection
-        key = lesson_hash(text, entry.ticker) if text else entry.id
-        found = _KEYS[id(entry)] = entry, key
-    return found[1]
-
-
-# While an entry is held here, no other can have its address.
-_KEYS: dict[int, tuple[Entry, str]] = {}
-_MOST_KEYS = 4096
+    return lesson_hash(entry.reflection, entry.ticker) if entry.reflection else entry.id

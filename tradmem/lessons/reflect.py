@@ -195,8 +195,10 @@ class TemplateReflector:
 
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_ASCII_NUMBER = re.compile(r"[0-9]++(?:[.,][0-9]++)*+")  # the same in ASCII, found sooner
 
 
+@lru_cache(maxsize=4096)  # of a lesson when it is stored, and again when it is recalled
 def lesson_hash(text: str, ticker: str) -> str:
     """SHA-256 of what a lesson says: case, white space, Unicode form, ticker and figures masked.
 
@@ -211,7 +213,8 @@ def masked(text: str, ticker: str) -> str:
         text = _nfkc(_nfkc(text).casefold())
         for sign in _SIGNS:
             text = text.replace(sign, "-")
-    text = _NUMBER.sub("#", _as_word(ticker).sub("@", text.lower())).replace("$@", "@")
+    text = _as_word(ticker).sub("@", text.lower())
+    text = (_ASCII_NUMBER if text.isascii() else _NUMBER).sub("#", text).replace("$@", "@")
     for sign in ("+#", "-#"):
         text = text.replace(sign, "#")
     return " ".join(text.split()).replace("# %", "#").replace("#%", "#")

@@ -110,6 +110,8 @@ def _caveat(outcome: Outcome) -> str:
         return f"It was held for {_sessions(held)} instead of the planned {planned}."
     if outcome.band is None:
         return "No band came with the figures, so a default stands in and the verdict is rough."
+    if not outcome.flags:
+        return ""
     return next((text for flag, text in _CAVEATS.items() if flag in outcome.flags), "")
 
 

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from tradmem.journal.tagline import UNRATED, percent
+from tradmem.lessons.per_entry import per_entry
 from tradmem.model import Entry, Status
 from tradmem.tickers import MARKET
 
@@ -78,15 +79,17 @@ def fit(shown: Sequence[Shown], frame: Frame, budget: int) -> tuple[list[Shown],
 
 def surely_fits(shown: Sequence[Shown], budget: int) -> bool:
     """Whether all would be shown whole, whatever the track record says; a quick no is no proof."""
-    room = budget - _AROUND
-    for entry, *_ in shown:
-        room -= _BESIDE
-        for text in (entry.recorded.text, entry.reflection, entry.remark):
-            if text:  # a line stands in, and a mark is written otherwise
-                room -= len(text) + 5 * len(text.splitlines()) + 4 * text.count("<")
-        if room < 0:
-            return False
-    return True
+    return sum([_room(item.entry) for item in shown]) <= budget - _AROUND
+
+
+@per_entry(4096)
+def _room(entry: Entry) -> int:
+    """Characters that an entry surely does not exceed, shown whole."""
+    return _BESIDE + sum(
+        # a line stands in, and a mark is written otherwise
+        len(text) + 5 * len(text.splitlines()) + 4 * text.count("<")
+        for text in (entry.recorded.text, entry.reflection, entry.remark)
+    )
 
 
 def _worth(item: Shown) -> float:
@@ -154,7 +157,6 @@ def _paragraph(item: Shown, as_of: datetime, *, bare: bool) -> str:
 class _Words(NamedTuple):
     """What a text says of an entry, whenever and beside whatever it is shown."""
 
-    entry: Entry
     known_at: datetime | None
     is_note: bool
     head: str
@@ -164,29 +166,16 @@ class _Words(NamedTuple):
     decision: str = ""
 
 
-# An entry is shown again and again; while it is held here, no other can have its address.
-_WORDS: dict[int, _Words] = {}
-_MOST_WORDS = 1024
-
-
+@per_entry(1024)
 def _words(entry: Entry) -> _Words:
-    found = _WORDS.get(id(entry))
-    if found is None or found.entry is not entry:
-        if len(_WORDS) >= _MOST_WORDS:
-            _WORDS.clear()
-        found = _WORDS[id(entry)] = _make_words(entry)
-    return found
-
-
-def _make_words(entry: Entry) -> _Words:
     head, known_at = _head(entry), entry.known_at
     if entry.status is Status.NOTE:
-        return _Words(entry, known_at, True, head, f"Note: {_guard(entry.note)}")
+        return _Words(known_at, True, head, f"Note: {_guard(entry.note)}")
     lesson = _guard(entry.reflection)
     remark = f"Note: {_guard(entry.remark)}\n" if entry.remark else ""
     below = f"{remark}Lesson: {lesson or 'no lesson yet.'}"
     decision = _guard(entry.decision)
-    return _Words(entry, known_at, False, head, below, remark, lesson, decision)
+    return _Words(known_at, False, head, below, remark, lesson, decision)
 
 
 def _head(entry: Entry) -> str:

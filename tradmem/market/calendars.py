@@ -133,7 +133,7 @@ def _calendar_of_symbol(symbol: str) -> Calendar:
 
 def today(ticker: str, now: datetime, aliases: Aliases = None) -> date:
     """The date at an instant, in the zone of the ticker's exchange."""
-    return now.astimezone(calendar_of(ticker, aliases).zone).date()
+    return calendar_of(ticker, aliases).today(now)
 
 
 def refuse_future(ticker: str, day: date, now: datetime, aliases: Aliases = None) -> None:

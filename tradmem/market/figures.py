@@ -1,15 +1,16 @@
 """What is written down of two legs that were held: returns, band, beta and flags."""
 
+from collections.abc import Mapping
 from datetime import date, datetime
 from math import sqrt
 from typing import Any, NamedTuple
 
 from tradmem.market.calendars import WEEKDAYS_FLAG
-from tradmem.market.history import Leg
+from tradmem.market.history import Before, Leg
 from tradmem.market.prices import Bars
 from tradmem.market.question import Listing, Question, Window, history_start
 from tradmem.market.symbols import main_currency
-from tradmem.model import Outcome, default_band
+from tradmem.model import NOTHING, Outcome, default_band
 
 # A verdict is right, wrong or neutral about one third of the time each by chance: two
 # thirds of a normal distribution lie more than 0.43 standard deviations from its mean.
@@ -69,61 +70,69 @@ def make_outcome(
         known_at: when this was known, aware UTC.
         accepted: whether a person accepted closes that look wrong.
     """
-    calendar = window.own.calendar
+    calendar, leg, bench = window.own.calendar, own.leg, benchmark if window.benchmark else None
     sessions = calendar.between(own.entry_date, own.exit_date)
     flags = _flags(window, own, benchmark)
-    start, day = history_start(question), window.entry
-    if benchmark and window.benchmark:
-        day = min(day, window.benchmark.calendar.first_closing_after(question.decided_at))
-        comparable = window.benchmark.calendar is calendar
-        before = own.leg.before(day, start, benchmark.leg, beta=comparable)
-    else:
-        before = own.leg.before(day, start, None, beta=False)
-    gain, more = own.gain, _fields(own)
-    if benchmark and window.benchmark:
-        more |= _benchmark_fields(benchmark, window.benchmark, gain)
-        if before.beta is not None:
-            more["beta"] = before.beta
-            more["alpha_beta"] = gain - before.beta * benchmark.gain
+    before = _before(question, window, own, bench)
+    gain, market = own.gain, bench.gain if bench else None
     if before.sigma is None:
         flags.append("default_band")
-        more["band"] = default_band(window.own.symbol, sessions)
+        band = default_band(window.own.symbol, sessions)
     else:
         floor = BAND_FLOOR * sqrt(sessions / 5)
-        more["band"] = max(BAND_WIDTH * before.sigma * sqrt(sessions), floor)
+        band = max(BAND_WIDTH * before.sigma * sqrt(sessions), floor)
     if accepted:
         flags.append("accepted")
     return Outcome(
         horizon=question.horizon,
         sessions=sessions,
         raw_return=gain,
+        alpha=None if market is None else gain - market,
         known_at=known_at,
+        entry_date=leg.dates[own.entry],
+        exit_date=leg.dates[own.exit],
+        entry_price=leg.closes[own.entry],
+        exit_price=leg.closes[own.exit],
+        entry_close=leg.raw_closes[own.entry],
+        exit_close=leg.raw_closes[own.exit],
         benchmark=question.benchmark if window.benchmark else None,
         sigma=before.sigma,
+        band=band,
         source=_source(own, benchmark),
         flags=tuple(flags),
-        **({"alpha": None} | more),
+        **(_beside(bench, window.benchmark, before.beta, gain) if bench else NOTHING),
     )
 
 
-def _fields(held: Held) -> dict[str, Any]:
-    leg, entry, last = held.leg, held.entry, held.exit
+def _before(question: Question, window: Window, own: Held, benchmark: Held | None) -> Before:
+    """What the sessions before the decision say."""
+    start, day = history_start(question), window.entry
+    if benchmark is None or window.benchmark is None:
+        return own.leg.before(day, start, None, beta=False)
+    other = window.benchmark.calendar
+    is_comparable = other is window.own.calendar
+    if not is_comparable:
+        day = min(day, other.first_closing_after(question.decided_at))
+    return own.leg.before(day, start, benchmark.leg, beta=is_comparable)
+
+
+def _beside(
+    held: Held, listing: Listing | None, beta: float | None, gain: float
+) -> Mapping[str, Any]:
+    """What is written down of the benchmark's leg, and with a beta beside the ticker's return."""
+    leg, entry, leave = held.leg, held.entry, held.exit
     return {
-        "entry_date": leg.dates[entry],
-        "exit_date": leg.dates[last],
-        "entry_price": leg.closes[entry],
-        "exit_price": leg.closes[last],
-        "entry_close": leg.raw_closes[entry],
-        "exit_close": leg.raw_closes[last],
+        "benchmark_return": held.gain,
+        "benchmark_entry_date": leg.dates[entry],
+        "benchmark_exit_date": leg.dates[leave],
+        "benchmark_entry_price": leg.closes[entry],
+        "benchmark_exit_price": leg.closes[leave],
+        "benchmark_entry_close": leg.raw_closes[entry],
+        "benchmark_exit_close": leg.raw_closes[leave],
+        "basis": (listing and listing.basis) or held.bars.basis,
+        "beta": beta,
+        "alpha_beta": None if beta is None else gain - beta * held.gain,
     }
-
-
-def _benchmark_fields(held: Held, listing: Listing, gain: float) -> dict[str, Any]:
-    fields = {f"benchmark_{name}": value for name, value in _fields(held).items()}
-    fields["benchmark_return"] = held.gain
-    fields["alpha"] = gain - held.gain
-    fields["basis"] = listing.basis or held.bars.basis
-    return fields
 
 
 def _flags(window: Window, own: Held, benchmark: Held | None) -> list[str]:
@@ -131,7 +140,8 @@ def _flags(window: Window, own: Held, benchmark: Held | None) -> list[str]:
     flags = []
     first, last = own.entry_date, own.exit_date
     calendar = window.own.calendar
-    published = all(map(calendar.published, (window.exit, first, last)))
+    spans = min(first, window.exit), max(last, window.exit)
+    published = all(map(calendar.published, spans))
     if own.stopped:
         flags.append("stopped")
     if benchmark and window.benchmark:
@@ -146,10 +156,9 @@ def _flags(window: Window, own: Held, benchmark: Held | None) -> list[str]:
         flags.append("no_benchmark")
     if not published:
         flags.append(WEEKDAYS_FLAG)
-    if any(first < day <= last for day in own.bars.splits):
-        flags.append("split")
-    if any(first < day <= last for day in own.bars.dividends):
-        flags.append("ex_dividend")
+    for flag, events in (("split", own.bars.splits), ("ex_dividend", own.bars.dividends)):
+        if events and any(first < day <= last for day in events):
+            flags.append(flag)
     return flags
 
 

@@ -50,7 +50,16 @@ class Leg:
         jump: the ratios of consecutive closes from which on a move is a jump: up, down.
     """
 
-    __slots__ = ("__weakref__", "_array", "_pairs", "closes", "dates", "jump", "raw_closes")
+    __slots__ = (
+        "__weakref__",
+        "_array",
+        "_jumps",
+        "_pairs",
+        "closes",
+        "dates",
+        "jump",
+        "raw_closes",
+    )
 
     def __init__(self, bars: Bars, calendar: Calendar, kind: AssetClass) -> None:
         dates, closes, raw_closes = _sound(bars)
@@ -64,12 +73,22 @@ class Leg:
         self.dates, self.closes, self.raw_closes = dates, closes, raw_closes
         self.jump = _JUMPS.get(kind, _JUMP)
         self._array: Floats | None = None
+        self._jumps: list[int] | None = None
         self._pairs: WeakKeyDictionary[Leg, _Series] = WeakKeyDictionary()
 
     def place(self, day: date) -> int | None:
         """Where the bar of a day stands; None if there is none."""
         place = bisect_left(self.dates, day)
         return place if place < len(self.dates) and self.dates[place] == day else None
+
+    def jump_from(self, place: int) -> int:
+        """Where the first jump from a place on begins; beyond all places where there is none."""
+        if self._jumps is None:
+            up, down = self.jump
+            pairs = enumerate(zip(self.closes, self.closes[1:], strict=False))
+            self._jumps = [n for n, (old, new) in pairs if not down < new / old < up]
+        at = bisect_left(self._jumps, place)
+        return self._jumps[at] if at < len(self._jumps) else len(self.dates)
 
     def before(self, day: date, start: date, benchmark: "Leg | None", *, beta: bool) -> Before:
         """What the common bars from ``start`` to the last one before ``day`` say.
@@ -145,12 +164,12 @@ class _Series:
         window, count = self._window(max(first, end - SIGMA_SESSIONS), end)
         if count < SIGMA_LEAST:
             return None
-        from numpy import add  # noqa: PLC0415 - kept off the import of tradmem
-
         if self._asked > _OFTEN and count == SIGMA_SESSIONS and end - first >= count:
             if self._sigmas is None:
                 self._sigmas = _sigmas(self.judged)
             return self._sigmas[end - count]
+        from numpy import add  # noqa: PLC0415 - kept off the import of tradmem
+
         values = self.judged[window]
         off = values - add.reduce(values) / count
         return sqrt(float(add.reduce(off * off)) / (count - 1))
@@ -160,13 +179,13 @@ class _Series:
         window, count = self._window(max(first, end - BETA_SESSIONS), end)
         if count < BETA_LEAST:
             return None
-        from numpy import add  # noqa: PLC0415 - kept off the import of tradmem
-
         if self._asked > _OFTEN and count == BETA_SESSIONS and len(self.ratios) > 1:
             if self._betas is None:
                 self._betas = _betas(self.ratios)
             found = self._betas[end - count]
             return found if isfinite(found) else None
+        from numpy import add  # noqa: PLC0415 - kept off the import of tradmem
+
         values = self.ratios[:, window]
         off = values - add.reduce(values, axis=1)[:, None] / count
         shared, spread = add.reduce(off * off[1], axis=1).tolist()
@@ -174,6 +193,8 @@ class _Series:
 
     def _window(self, low: int, high: int) -> tuple["slice | list[int]", int]:
         """The places from ``low`` to before ``high`` that are no jumps, and how many they are."""
+        if not self.jumps:
+            return slice(low, high), high - low
         jumps = self.jumps[bisect_left(self.jumps, low) : bisect_left(self.jumps, high)]
         if not jumps:
             return slice(low, high), high - low

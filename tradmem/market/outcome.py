@@ -8,7 +8,6 @@ same: it looks at nothing that was not final by the instant at which it was know
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import pairwise
 from math import log
 
 from tradmem.errors import PriceError, PriceFault
@@ -120,14 +119,13 @@ class _Case:
         ticker, bars = self.question.ticker, self.bars
         calendar, planned = self.window.own.calendar, self.window.entry
         latest = calendar.later(planned, ENTRY_SESSIONS)
-        nothing = f"no close of {ticker} from {planned} to {latest}"
         if not isinstance(bars, Bars):
-            return self._missing(nothing, bars)
+            return self._missing(f"no close of {ticker} from {planned} to {latest}", bars)
         leg = leg_of(bars, calendar, self.window.own.kind)
         end = bisect_right(leg.dates, calendar.last_final(self.limit))
         entry = bisect_left(leg.dates, planned)
         if entry >= end or leg.dates[entry] > latest:
-            return self._missing(nothing)
+            return self._missing(f"no close of {ticker} from {planned} to {latest}")
         target = calendar.later(leg.dates[entry], self.question.horizon)
         place = bisect_left(leg.dates, target, entry)
         if place < end:
@@ -201,15 +199,14 @@ class _Case:
 
 def _jump(held: Held, name: str) -> str | None:
     """The first jump from entry to exit, or split that the closes still show, in words."""
-    leg, (up, down) = held.leg, held.leg.jump
-    for place, (before, after) in enumerate(
-        pairwise(leg.closes[held.entry : held.exit + 1]), held.entry
-    ):
-        if not down < after / before < up:
-            return (
-                f"{name} closed at {before:g} on {leg.dates[place]} and at {after:g} "
-                f"on {leg.dates[place + 1]}, a ratio of {after / before:.3g}"
-            )
+    leg = held.leg
+    place = leg.jump_from(held.entry)
+    if place < held.exit:
+        before, after = leg.closes[place : place + 2]
+        return (
+            f"{name} closed at {before:g} on {leg.dates[place]} and at {after:g} "
+            f"on {leg.dates[place + 1]}, a ratio of {after / before:.3g}"
+        )
     for day, factor in held.bars.splits.items():
         if held.entry_date < day <= held.exit_date and factor > 0:
             place = bisect_left(leg.dates, day)

@@ -167,8 +167,12 @@ def _dates(
 
 def history_start(question: Question) -> date:
     """The first date whose close counts for sigma and beta."""
-    decided = question.decided_at.date()
-    return decided - HISTORY if decided - date.min > HISTORY else date.min
+    return _two_years_before(question.decided_at.date())
+
+
+@lru_cache(maxsize=4096)
+def _two_years_before(day: date) -> date:
+    return day - HISTORY if day - date.min > HISTORY else date.min
 
 
 def not_due(window: Window, as_of: datetime) -> Unsettled | None:

@@ -8,8 +8,9 @@ the outcome of one decision asks a dozen questions about days.
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from datetime import date, datetime, timedelta
+from functools import lru_cache
 from threading import Lock
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 from zoneinfo import ZoneInfo
 
 FINAL_AFTER = timedelta(hours=2)  # from a close until a source's bar can be trusted
@@ -19,6 +20,17 @@ _FIRST, _LAST = date(1900, 1, 1), date(2200, 1, 1)
 _ERA, _ERA_START = 16, 1998  # years per load, and a year in which one starts
 _MARGIN = timedelta(days=40)  # longer than any exchange's longest break
 _DAY = timedelta(days=1)
+
+_Answer = TypeVar("_Answer", bound=Callable[..., Any])
+
+
+def _kept(answer: _Answer) -> _Answer:
+    """The same, with its last answers at hand: decisions of one date ask the same questions.
+
+    Calendars live as long as the process, and their answers never change.
+    """
+    return cast("_Answer", lru_cache(maxsize=4096)(answer))
+
 
 Days = tuple[list[date], list[datetime]]  # sessions and their closes, both ascending
 
@@ -70,6 +82,11 @@ class Calendar:
             self._range = self._find_published()
         return self._range[0] <= day <= self._range[1]
 
+    @_kept
+    def today(self, instant: datetime) -> date:
+        """The date at an instant, in the market's zone."""
+        return instant.astimezone(self.zone).date()
+
     def is_session(self, day: date) -> bool:
         """Whether the market trades on a day."""
         return day in self._cover(day, day).places
@@ -81,6 +98,7 @@ class Calendar:
         """
         return self._cover(first, last).places
 
+    @_kept
     def close(self, session: date) -> datetime:
         """When a session closes, aware UTC.
 
@@ -90,6 +108,7 @@ class Calendar:
         table = self._cover(session, session)
         return table.closes[table.places[session]]
 
+    @_kept
     def final_at(self, session: date) -> datetime:
         """When the close of a session is final: two hours after it, aware UTC.
 
@@ -98,11 +117,13 @@ class Calendar:
         """
         return self.close(session) + FINAL_AFTER
 
+    @_kept
     def first_closing_after(self, instant: datetime) -> date:
         """The first session that closes later than an instant."""
         table = self._cover(instant.date(), instant.date())
         return self._at(table, bisect_right(table.closes, instant))
 
+    @_kept
     def last_final(self, instant: datetime) -> date:
         """The last session whose close is final at an instant."""
         table = self._cover(instant.date(), instant.date())
@@ -113,11 +134,13 @@ class Calendar:
         table = self._cover(day, day)
         return self._at(table, bisect_right(table.days, day))
 
+    @_kept
     def last_until(self, day: date) -> date:
         """The last session on or before a day."""
         table = self._cover(day, day)
         return self._at(table, bisect_right(table.days, day) - 1)
 
+    @_kept
     def later(self, session: date, count: int) -> date:
         """The session that comes ``count`` sessions after one.
 
@@ -131,6 +154,7 @@ class Calendar:
             place = table.places[session] + count
         return self._at(table, place)
 
+    @_kept
     def between(self, first: date, last: date) -> int:
         """How many sessions after ``first`` the session ``last`` is.
 

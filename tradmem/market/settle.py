@@ -1,7 +1,7 @@
 """The outcomes of many decisions from one call to a price source."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import fields, replace
+from dataclasses import fields
 from datetime import datetime
 from math import isfinite
 from operator import attrgetter
@@ -80,7 +80,10 @@ def _answer(
 
 
 def _check_finite(outcome: Outcome) -> None:
-    for name, value in zip(_NUMBERS, _numbers_of(outcome), strict=True):
+    numbers = _numbers_of(outcome)
+    if all(map(isfinite, [value for value in numbers if value is not None])):
+        return
+    for name, value in zip(_NUMBERS, numbers, strict=True):
         if value is not None and not isfinite(value):
             raise ValueError(f"{name} is {value}")
 
@@ -94,7 +97,13 @@ def _with_benchmark(question: Question, benchmarks: Benchmarks, aliases: Aliases
     ticker = question.ticker.upper()
     if (chosen, ticker) == (question.benchmark, question.ticker):
         return question
-    return replace(question, benchmark=chosen, ticker=ticker)
+    return Question(
+        ticker=ticker,
+        decided_at=question.decided_at,
+        horizon=question.horizon,
+        benchmark=chosen,
+        accepted_at=question.accepted_at,
+    )
 
 
 def _widen(spans: dict[str, Span], question: Question, window: Window, as_of: datetime) -> None:
@@ -106,8 +115,11 @@ def _widen(spans: dict[str, Span], question: Question, window: Window, as_of: da
     ):
         if symbol and listing:
             end = listing.calendar.last_final(limit)
-            known = spans.get(symbol, Span(start, end))
-            spans[symbol] = Span(min(start, known.start), max(end, known.end))
+            known = spans.get(symbol)
+            if known is None:
+                spans[symbol] = Span(start, end)
+            elif start < known.start or end > known.end:
+                spans[symbol] = Span(min(start, known.start), max(end, known.end))
 
 
 def fetch(source: PriceSource, spans: Mapping[str, Span]) -> Mapping[str, Bars | PriceError]:

@@ -84,7 +84,7 @@ def parse_rating(text: str) -> Rating | None:
 def _votes(lines: Sequence[str]) -> Iterator[tuple[int, Possible]]:
     """What each label of a text says, with the label's rank."""
     first = _next_line(lines, 0)
-    if first < len(lines) and _OPENS.match(lines[first]):
+    if first < len(lines) and _opens(lines[first]):
         yield _OPENING, read_value(_choices(lines, first))
     for index, line in enumerate(lines):
         label = _label(line) if line else None
@@ -94,6 +94,12 @@ def _votes(lines: Sequence[str]) -> Iterator[tuple[int, Possible]]:
             yield label.rank, _read_below(lines, index + 1, label.rank)
         if "|" in line and _is_rule(lines, index + 1):
             yield from _column_votes(lines, index)
+
+
+@lru_cache(maxsize=1024)
+def _opens(line: str) -> bool:
+    """Whether a line begins with a rating as a bare word."""
+    return _OPENS.match(line) is not None
 
 
 @lru_cache(maxsize=1024)

@@ -4,7 +4,8 @@ Neighbouring dates share windows, so dates are drawn in blocks of neighbours: H.
 Statistics 17 (1989). Blocks of a fixed length on few dates vary too little; the deviations are
 widened by Student's t for G - 1 degrees of freedom against the normal, and by
 sqrt(1.2 G / (G - 1)), where G is how many blocks there are side by side: the same allowances as
-those of :mod:`tradmem.lessons.rates`.
+those of :mod:`tradmem.lessons.rates`. Ends so far out that hardly any draw lies beyond them
+follow from the outermost ones that draws tell, in the proportion of the normal distribution.
 """
 
 from collections.abc import Iterable
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 DRAWS = 4000
 LEVEL = 0.95
+_LEAST_DRAWS = 10  # beyond a quantile that is taken from the draws themselves
+_QUARTER = 0.25  # with however few draws
 _POWER = 0.8  # with which the smallest difference would be shown
 _NORMAL = NormalDist()
 
@@ -104,12 +107,14 @@ def bootstrap(
     chance = np.random.default_rng(seed)
     starts = chance.integers(0, dates - length + 1, (draws, ceil(dates / length)))
     drawn = _block_sums(sums, length)[starts].sum(1) / _block_sums(counts, length)[starts].sum(1)
-    wider = student_t(blocks - 1) / _NORMAL.inv_cdf(0.975) * sqrt(OVERLAP * blocks / (blocks - 1))
-    off = (drawn - drawn.mean()) * wider
     tail = (1 - level) / 2
-    below, above = np.quantile(off, [tail, 1 - tail]).tolist()
-    error = float(off.std())
-    smallest = error * (_NORMAL.inv_cdf(1 - tail) + _NORMAL.inv_cdf(_POWER))
+    usual = _NORMAL.inv_cdf(1 - tail)
+    wider = student_t(blocks - 1, level) / usual * sqrt(OVERLAP * blocks / (blocks - 1))
+    off = (drawn - drawn.mean()) * wider
+    told = max(tail, min(_LEAST_DRAWS / draws, _QUARTER))
+    outside = usual / _NORMAL.inv_cdf(1 - told)
+    below, above = (np.quantile(off, [told, 1 - told]) * outside).tolist()
+    smallest = float(off.std()) * (usual + _NORMAL.inv_cdf(_POWER))
     return replace(found, low=mean - above, high=mean - below, smallest=smallest)
 
 

@@ -9,11 +9,12 @@ from tradmem.errors import UsageError
 from tradmem.market.prices import PriceSource
 from tradmem.settings import Settings
 from tradmem.study.bootstrap import LEVEL, Interval, bootstrap
+from tradmem.study.digest import digest_of
 from tradmem.study.frame import decisions_frame
 from tradmem.study.moment import Decide, Sight
 from tradmem.study.replay import Replay, choice, replay
 from tradmem.study.stats import Statistics, statistics
-from tradmem.study.trials import Study, Trial, digest_of
+from tradmem.study.trials import Study, Trial
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -156,6 +157,9 @@ def compare(  # noqa: PLR0917 - those of a replay, behind the variants
     tickers = [tickers] if isinstance(tickers, str) else list(tickers)
     study = study or Study()
     how = {"tickers": tickers, "start": str(start), "end": str(end), "every": every, **given}
+    how |= {"decide": decide, "repeats": repeats, "seed": seed}
+    # Before anybody decides: what decides may keep count of what it has seen.
+    digests = {name: _digest(variant, how) for name, variant in named.items()}
     runs = {}
     for name, variant in named.items():
         arguments = given | {"sight": variant.sight} | dict(variant.given or {})
@@ -167,7 +171,7 @@ def compare(  # noqa: PLR0917 - those of a replay, behind the variants
             for number in range(repeats)
         )
         runs[name] = _Run.of(replays)
-    return _compared(named, runs, study, how | {"decide": decide, "repeats": repeats, "seed": seed})
+    return _compared(named, runs, study, digests, repeats)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,12 +210,15 @@ def _variant(value: Any) -> Variant:
 
 
 def _compared(
-    named: Mapping[str, Variant], runs: Mapping[str, _Run], study: Study, how: Mapping[str, Any]
+    named: Mapping[str, Variant],
+    runs: Mapping[str, _Run],
+    study: Study,
+    digests: Mapping[str, str],
+    repeats: int,
 ) -> Comparison:
     """The pairs, at a level that counts everything that was ever compared."""
     wanted = list(_pairs(named))
     noise = next(((a, b) for a, b in wanted if named[a] == named[b]), None)
-    digests = {name: _digest(variant, how) for name, variant in named.items()}
     asked = [(a, b) for a, b in wanted if (a, b) != noise]
     for name, run in runs.items():
         scores = run.scores["score"]
@@ -231,7 +238,7 @@ def _compared(
         statistics={name: run.statistics for name, run in runs.items()},
         pairs=pairs,
         noise=floor,
-        repeats=int(how["repeats"]),
+        repeats=repeats,
         level=level,
         study=study,
         remarks=tuple(_remarks(study, level, floor, runs)),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from tradmem.errors import UsageError
 from tradmem.lessons.counting import counted
 from tradmem.market.prices import Bars
+from tradmem.market.symbols import Aliases
 from tradmem.memory import Memory
 from tradmem.model import Entry, Rating, Verdict
 from tradmem.study.series import Scored, scored
@@ -58,16 +59,17 @@ class Parts(NamedTuple):
     entries: Sequence[Entry]
     bars: Mapping[str, Bars]
     tickers: tuple[str, ...] = ()
+    aliases: Aliases = None
 
 
 def parts_of(source: "Source", bars: Mapping[str, Bars] | None) -> Parts:
     """The entries and closes that a source stands for."""
     if isinstance(source, Memory):
-        return Parts(source.entries(), bars or {})
+        return Parts(source.entries(), bars or {}, aliases=source.settings.aliases)
     found = getattr(source, "entries", None)
     if callable(found):  # a replay, which needs the whole loop to be imported
         own: Any = source
-        return Parts(found(), bars or own.bars, own.tickers)
+        return Parts(found(), bars or own.bars, own.tickers, own.memory.settings.aliases)
     if isinstance(source, str) or not isinstance(source, Iterable):
         raise UsageError(f"{type(source).__name__} is no memory, no replay and no list of entries")
     return Parts([entry for entry in source if not entry.recorded.is_note], bars or {})

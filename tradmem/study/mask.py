@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping
 from datetime import date, datetime, timedelta
 
 from tradmem.errors import UsageError
-from tradmem.lessons.names import COMPANIES
+from tradmem.lessons.names import COMPANIES, INDICES, WORDS
 
 _WEEKS = (5_300, 10_500)  # from one to two centuries
 _YEAR = 365.2425
+_FAR = 10  # years at least, by which one of two digits moves within its century
 _BETWEEN = 2050  # real years lie before, shown ones from here on
 _MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July", "August", "September"),
@@ -21,10 +22,16 @@ _DATES = (
     rf"|(?<!\d)(?P<day1>\d{{1,2}})(?:st|nd|rd|th)?\s(?P<month1>{_MONTH})\.?,?\s(?P<year1>\d{{4}})(?!\d)"
     rf"|\b(?P<month2>{_MONTH})\.?\s(?P<day2>\d{{1,2}})(?:st|nd|rd|th)?,?\s(?P<year2>\d{{4}})(?!\d)"
     rf"|\b(?P<month3>{_MONTH})\.?,?\s(?P<year3>\d{{4}})(?!\d)"
-    r"|(?:(?<=FY)|(?<=[A-Za-z]-)|(?<=(?:19|20|21|22)\d\d[-/])|(?<=Q[1-4]-)"
+    r"|(?:(?<=[FC]Y)|(?<=\b[1-4]Q)|(?<=\b[12]H)|(?<=\b[QH][1-4])|(?<=[A-Za-z]-)"
+    r"|(?<=(?:19|20|21|22)\d\d[-/])|(?<=Q[1-4]-)"
     r"|(?<=(?<!\d)\d\d\.\d\d\.)|(?<![\w.,$-]))"
-    r"(?P<year>(?:19|20|21|22)\d{2})(?P<rest>(?:-\d{2}(?!\d))?)"
-    r"(?!\d|(?!Q[1-4]\b)[^\W\d]|%|-(?!(?:19|20|21|22)\d\d(?!\d))\d|[.,]\d)"
+    r"(?P<year>(?:19|20|21|22)\d{2})(?P<rest>(?:[-/]\d{2}(?!\d))?)"
+    r"(?!\d|(?!(?:Q[1-4]|s)\b)[^\W\d]|%|-(?!(?:19|20|21|22)\d\d(?!\d))\d|[.,]\d)"
+    # Years of two digits: FY08, FY 2007/08, 3Q08, Q3'08, 1H08, in '08, 10/10/08, Oct-08.
+    r"|(?P<lead>(?<![A-Za-z0-9])(?:[FC]Y\s?|[1-4]Q|[12]H|[QH][1-4])['\u2019/-]?"
+    r"|(?<![\w'\u2019])['\u2019]|(?<![\d/])\d{1,2}/\d{1,2}/|(?<![\d.])\d\d\.\d\d\."
+    rf"|\b(?:{_MONTH})[-'\u2019])"
+    r"(?P<short>\d{2}(?:/\d{2}(?!\d))?)(?!(?!s\b)\w|['\u2019](?!s\b)|%|[/.,]\d)"
 )
 
 
@@ -48,7 +55,10 @@ class Mask:
         seed: int = 0,
     ) -> None:
         chance = random.Random(f"veil {seed}")  # noqa: S311 - no secret
-        self.shift = timedelta(weeks=chance.randrange(*_WEEKS))
+        self._by = 0  # years
+        while not _FAR <= self._by % 100 <= 100 - _FAR:  # else years of two digits hardly move
+            self.shift = timedelta(weeks=chance.randrange(*_WEEKS))
+            self._by = round(self.shift.days / _YEAR)
         found = sorted(set(tickers))
         numbers = list(range(1, len(found) + 1))
         chance.shuffle(numbers)
@@ -61,7 +71,11 @@ class Mask:
         words = {
             str(word).lower(): self._masked[ticker]
             for ticker in found
-            for word in (*COMPANIES.get(ticker, ()), *(names or {}).get(ticker, ()))
+            for word in (
+                *COMPANIES.get(ticker, ()),
+                *INDICES.get(ticker, ()),
+                *(names or {}).get(ticker, ()),
+            )
         }
         self._words = words | {name.lower(): masked for name, masked in self._masked.items()}
         self._pattern = _pattern(found, [word for word in words if len(word) > 1])
@@ -106,7 +120,9 @@ class Mask:
             if parts["iso"]:
                 return self._day(date.fromisoformat(parts["iso"]), way).isoformat()
             if parts["year"]:
-                return f"{self._year(int(parts['year']), way)}{parts['rest']}"
+                return self._years(int(parts["year"]), str(parts["rest"]), way)
+            if parts["short"]:
+                return f"{parts['lead']}{self._short(parts['short'], way)}"
             return self._moved(parts, way)
         except (ValueError, OverflowError):
             return found[0]
@@ -125,9 +141,16 @@ class Mask:
         _check(day.year, way)
         return day + way * self.shift
 
-    def _year(self, year: int, way: int) -> int:
+    def _years(self, year: int, rest: str, way: int) -> str:
+        """A year and what stands behind it: the year after it moves too, a month stays."""
         _check(year, way)
-        return year + way * round(self.shift.days / _YEAR)
+        if rest.startswith("/") and int(rest[1:]) == (year + 1) % 100:
+            rest = self._short(rest, way)
+        return f"{year + way * self._by}{rest}"
+
+    def _short(self, text: str, way: int) -> str:
+        """Years of two digits, moved within their century."""
+        return re.sub(r"\d\d", lambda found: f"{(int(found[0]) + way * self._by) % 100:02}", text)
 
 
 def _check(year: int, way: int) -> None:
@@ -145,12 +168,18 @@ def _number(month: str) -> int:
 
 
 def _pattern(tickers: Iterable[str], words: Iterable[str]) -> "re.Pattern[str]":
-    """Dates, then names, the longest first; a ticker in capitals, a company as it may be."""
-    named = sorted(map(re.escape, tickers), key=len, reverse=True)
+    """Dates, then names, the longest first; what is a word too, only in capitals or behind a $."""
+    found = sorted(tickers, key=len, reverse=True)
+    named = [re.escape(name) for name in found]
+    loose = [re.escape(name) for name in found if len(name) > 1 and name.lower() not in WORDS]
     called = [re.escape(word).replace(r"\ ", r"\s+") for word in sorted(words, key=len)[::-1]]
     parts = [_DATES]
     if called:
         parts.append(rf"(?<!\w)(?i:{'|'.join(called)})(?!\w)")
     if named:
-        parts.append(rf"(?<![A-Za-z0-9])(?:{'|'.join(named)})(?![A-Za-z0-9])")
+        any_case = f"(?i:{'|'.join(loose)})|" if loose else ""
+        behind = rf"(?<=\$)(?i:{'|'.join(named)})"
+        parts.append(
+            rf"(?:(?<![A-Za-z0-9])(?:{any_case}{'|'.join(named)})|{behind})(?![A-Za-z0-9])"
+        )
     return re.compile("|".join(parts))

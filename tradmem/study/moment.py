@@ -93,12 +93,11 @@ class Moment:
         memories: what the recalled text shows, in its order, each as it stood then.
         prices: the closes that were final; a price source.
         past: the memory as it stood, to read from.
-        seed: of whatever the decision draws at random; the same for all variants.
     """
 
     __slots__ = (
-        *("_brief", "_make_brief", "_make_memory", "_make_track", "_memory", "_track"),
-        *("as_of", "date", "horizon", "memories", "past", "prices", "seed", "ticker"),
+        *("_brief", "_make_brief", "_make_memory", "_make_seed", "_make_track", "_memory"),
+        *("_seed", "_track", "as_of", "date", "horizon", "memories", "past", "prices", "ticker"),
     )
 
     def __init__(
@@ -111,20 +110,29 @@ class Moment:
         memories: tuple[Entry, ...],
         prices: KnownPrices,
         past: Past,
-        seed: int,
+        make_seed: Callable[[], int],
         make_memory: Callable[[], str],
         make_brief: Callable[[], Brief],
         make_track: Callable[[], Track],
     ) -> None:
         self.ticker, self.date, self.as_of, self.horizon = ticker, date, as_of, horizon
-        self.memories, self.prices, self.past, self.seed = memories, prices, past, seed
+        self.memories, self.prices, self.past = memories, prices, past
+        self._make_seed = make_seed
         self._make_memory, self._make_brief, self._make_track = make_memory, make_brief, make_track
+        self._seed: int | None = None
         self._memory: str | None = None
         self._brief: Brief | None = None
         self._track: Track | None = None
 
     def __repr__(self) -> str:
         return f"Moment({self.ticker}, {self.date})"
+
+    @property
+    def seed(self) -> int:
+        """Of whatever the decision draws at random; the same for all variants."""
+        if self._seed is None:
+            self._seed = self._make_seed()
+        return self._seed
 
     @property
     def memory(self) -> str:

@@ -152,7 +152,9 @@ def alpha_by_session(
     if not parts.bars:
         raise UsageError("alpha by session needs closes; hand in bars=closes(memory)")
     horizon = horizon_of(parts.entries)
-    paths = series.alpha_paths(parts.entries, parts.bars, sessions=sessions or 2 * horizon)
+    paths = series.alpha_paths(
+        parts.entries, parts.bars, sessions=sessions or 2 * horizon, aliases=parts.aliases
+    )
     drawn = [path for path in paths if any(mean.value is not None for mean in path.means[1:])]
     if not drawn:
         raise UsageError(

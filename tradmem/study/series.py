@@ -14,7 +14,9 @@ from typing import NamedTuple
 from tradmem.journal.verdicts import block_of, dates_of
 from tradmem.lessons.rates import Mean, mean_of
 from tradmem.lessons.student import student_t
+from tradmem.market.calendars import calendar_of
 from tradmem.market.prices import Bars
+from tradmem.market.symbols import Aliases
 from tradmem.model import NOTHING, Entry, Rating, Status, Verdict
 
 AGES = (1, 3, 7, 14, 30)  # days up to which a pending decision falls into each class of age
@@ -199,27 +201,35 @@ def _worth(mean: Mean, values: Sequence[float]) -> float | None:
     return min(float(len(values)), spread / error**2) if error else float(mean.blocks)
 
 
-def alpha_paths(entries: Iterable[Entry], bars: Mapping[str, Bars], *, sessions: int) -> list[Path]:
+def alpha_paths(
+    entries: Iterable[Entry],
+    bars: Mapping[str, Bars],
+    *,
+    sessions: int,
+    aliases: Aliases = None,
+) -> list[Path]:
     """The mean alpha after each number of sessions since entry, by rating.
 
-    The benchmark's close is its last one on or before the ticker's. What has no closes in
+    Sessions are those of the ticker's exchange; one without a close has no alpha. The
+    benchmark's close is its last one on or before the ticker's. What has no closes in
     ``bars`` is left out, and so are decisions without an outcome or a benchmark.
 
     Args:
         entries: as they stood.
         bars: closes by symbol, that of the benchmarks too.
         sessions: how far.
+        aliases: see :func:`tradmem.market.symbols.yahoo_symbol`.
     """
     found: dict[Rating, list[list[tuple[int, float]]]] = {}
     for entry in entries:
-        walked = _walk(entry, bars, sessions)
+        walked = _walk(entry, bars, sessions, aliases)
         if walked is None or entry.rating is None:
             continue
         day, alphas = walked
         block = block_of(day.toordinal(), DAYS_A_SESSION * sessions)
         steps = found.setdefault(entry.rating, [[] for _ in range(sessions + 1)])
-        for step, alpha in zip(steps, alphas, strict=False):
-            step.append((block, alpha))
+        for number, alpha in alphas.items():
+            steps[number].append((block, alpha))
     return [
         Path(rating, tuple(_mean(step) for step in found[rating]))
         for rating in Rating
@@ -227,8 +237,10 @@ def alpha_paths(entries: Iterable[Entry], bars: Mapping[str, Bars], *, sessions:
     ]
 
 
-def _walk(entry: Entry, bars: Mapping[str, Bars], sessions: int) -> tuple[date, list[float]] | None:
-    """The date of entry, and alpha after 0, 1, 2 … sessions as far as there are closes."""
+def _walk(
+    entry: Entry, bars: Mapping[str, Bars], sessions: int, aliases: Aliases
+) -> tuple[date, dict[int, float]] | None:
+    """The date of entry, and alpha by the number of sessions since, where there are closes."""
     outcome = entry.outcome
     own = bars.get(entry.ticker)
     market = bars.get(outcome.benchmark or "") if outcome else None
@@ -236,19 +248,22 @@ def _walk(entry: Entry, bars: Mapping[str, Bars], sessions: int) -> tuple[date, 
         return None
     first = dates_of(outcome, entry.date)[0]
     place = bisect_right(own.dates, first) - 1
-    if place < 0 or own.dates[place] != first:
+    numbers = calendar_of(entry.ticker, aliases).sessions(first, own.dates[-1])
+    if place < 0 or own.dates[place] != first or first not in numbers:
         return None
-    start = _close(market, first)
+    start, bought = _close(market, first), own.closes[place]
     if start is None:
         return None
-    alphas = []
-    for day, close in zip(
-        own.dates[place : place + sessions + 1],
-        own.closes[place : place + sessions + 1],
-        strict=True,
-    ):
-        gain = (_close(market, day) or start) / start
-        alphas.append(close / own.closes[place] - gain)
+    alphas: dict[int, float] = {}
+    for at in range(place, len(own.dates)):
+        day = own.dates[at]
+        number = numbers.get(day)
+        if number is None:
+            continue  # a close on a day on which its exchange was shut
+        number -= numbers[first]
+        if number > sessions:
+            break
+        alphas[number] = own.closes[at] / bought - (_close(market, day) or start) / start
     return first, alphas
 
 

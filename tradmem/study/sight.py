@@ -46,7 +46,7 @@ class Eyes:
                 if entry.known_at:
                     insort(self._taught, (entry.known_at, entry.id))
 
-    def see(self, ticker: str, as_of: datetime, seed: int) -> "Seen":
+    def see(self, ticker: str, as_of: datetime, make_seed: Callable[[], int]) -> "Seen":
         """What a decision on a ticker gets to see at an instant, worded when it is asked for."""
         settings = self._memory.settings
         if self.is_plain:
@@ -62,16 +62,16 @@ class Eyes:
                 lots = self._lots(ticker, as_of)
                 budget = settings.budget
                 return Quick(journal, ticker, as_of, found.shown, budget=budget, holdout=lots)
-        return self.recall(ticker, as_of, seed)
+        return self.recall(ticker, as_of, make_seed)
 
-    def recall(self, ticker: str, as_of: datetime, seed: int) -> Recall:
+    def recall(self, ticker: str, as_of: datetime, make_seed: Callable[[], int]) -> Recall:
         """The same, worded."""
         if self._sight is Sight.NONE:
             return Recall(text="", memories=(), left_out=(), ticker=ticker, as_of=as_of)
         if self._sight is Sight.TRACK:
             return record_only(self._memory.journal, ticker, as_of)
         seen = self._memory.recall(ticker, as_of, agent=self._agent)
-        return self._shuffled(seen, seed) if self._sight is Sight.SHUFFLED else seen
+        return self._shuffled(seen, make_seed()) if self._sight is Sight.SHUFFLED else seen
 
     def _lots(self, ticker: str, as_of: datetime) -> Holdout | None:
         """Those that a recall of the memory would draw."""

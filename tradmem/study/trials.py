@@ -6,17 +6,12 @@ earlier days, and its intervals get wider with each comparison.
 
 import json
 import os
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from tradmem.clock import Clock, format_instant, parse_instant, system_clock
 from tradmem.errors import LogError, UsageError
-
-_DIGITS = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,13 +76,14 @@ class Study:
         return len(pairs)
 
     def add(self, trial: Trial) -> None:
-        """Keep one more.
+        """Keep one more, and take up what others have tried in the same file meanwhile.
 
         Raises:
             LogError: the file cannot be written.
+            UsageError: it is no list of trials any more.
         """
-        self._trials.append(trial)
         if self.path is None:
+            self._trials.append(trial)
             return
         line = json.dumps(asdict(trial) | {"at": format_instant(trial.at)})
         try:
@@ -97,6 +93,7 @@ class Study:
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             raise LogError(f"cannot write the study {self.path}: {reason}") from error
+        self._trials = self._read()
 
     def _read(self) -> list[Trial]:
         if self.path is None or not self.path.exists():
@@ -116,21 +113,3 @@ class Study:
                     f"{self.path}:{number}: no trial of a study stands there"
                 ) from error
         return found
-
-
-def digest_of(parts: Mapping[str, Any]) -> str:
-    """What tells one variant from another: a short hash over all that makes it."""
-    told = {name: _told(value) for name, value in sorted(parts.items())}
-    return sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:_DIGITS]
-
-
-def _told(value: Any) -> str:
-    """A value in words; a function by its name and its code, so that an edited one is another."""
-    code = getattr(value, "__code__", None)
-    if code is None:
-        if callable(value):
-            return f"{type(value).__module__}.{type(value).__qualname__}"
-        return repr(value)
-    constants = [c for c in code.co_consts if isinstance(c, str | int | float | bytes | tuple)]
-    body = sha256(code.co_code + repr((constants, code.co_names)).encode()).hexdigest()[:_DIGITS]
-    return f"{value.__module__}.{value.__qualname__}:{body}"

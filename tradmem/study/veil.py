@@ -58,7 +58,7 @@ class Veil:
             memories=tuple(map(self.entry, moment.memories)),
             prices=VeiledPrices(moment.prices, self),
             past=VeiledPast(moment.past, self),
-            seed=moment.seed,
+            make_seed=lambda: moment.seed,
             make_brief=lambda: self._brief(moment.brief),
             make_track=lambda: moment.track,
         )

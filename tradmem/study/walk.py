@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date as Date  # noqa: N812 - `date` is the name of an argument here
 from datetime import datetime
+from functools import partial
 from hashlib import blake2b, sha256
 from itertools import groupby
 from typing import Any, cast
@@ -166,9 +167,9 @@ class Walk:
 
     def _entry(self, point: Point) -> Entry | None:
         """The decision at a point, made and recorded."""
-        seed = seed_of(self._how.seed, point)
-        seen = self._eyes.see(point.ticker, point.decided_at, seed)
-        moment, veil = self._moment(point, seen, seed), self._how.veil
+        make_seed = partial(seed_of, self._how.seed, point)
+        seen = self._eyes.see(point.ticker, point.decided_at, make_seed)
+        moment, veil = self._moment(point, seen, make_seed), self._how.veil
         shown = veil.cover(moment) if veil else moment
         if isinstance(self._decide, Graph):
             driven: Driven = self._decide.drive(shown)
@@ -199,7 +200,7 @@ class Walk:
         )
         return done.entry if done.status is Stored.RECORDED else None
 
-    def _moment(self, point: Point, seen: Seen, seed: int) -> Moment:
+    def _moment(self, point: Point, seen: Seen, make_seed: Callable[[], int]) -> Moment:
         known, settings = self._world.known, self._memory.settings
         ticker, now = point.ticker, point.instant
 
@@ -217,7 +218,7 @@ class Walk:
             memories=seen.memories,
             prices=known,
             past=Past(self._blank, ticker, point.decided_at),
-            seed=seed,
+            make_seed=make_seed,
             make_brief=make_brief,
             make_track=self._eyes.track(ticker, point.decided_at),
         )

@@ -230,7 +230,9 @@ def _by_session(subject: Subject) -> Chart | None:
     import altair as alt  # noqa: PLC0415 - an extra
 
     horizon = horizon_of(subject.decisions)
-    paths = series.alpha_paths(subject.decisions, subject.bars, sessions=2 * horizon)
+    paths = series.alpha_paths(
+        subject.decisions, subject.bars, sessions=2 * horizon, aliases=subject.aliases
+    )
     rows = [
         {
             "rating": str(path.rating),

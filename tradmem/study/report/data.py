@@ -13,6 +13,7 @@ from tradmem.journal.tagline import UNRATED
 from tradmem.lessons.track import TrackRecord
 from tradmem.lessons.utility import LessonUtility
 from tradmem.market.prices import Bars, PriceSource
+from tradmem.market.symbols import Aliases
 from tradmem.model import Entry, Outcome, band_or_default
 from tradmem.study.closes import Closes, closes_of
 from tradmem.tickers import check_ticker
@@ -38,6 +39,7 @@ class Subject:
         dues: when a pending decision's outcome is due, by id.
         bars: closes by symbol, to draw decisions on; empty where none were asked for.
         remarks: what has to be said beside the figures, one line each.
+        aliases: see :func:`tradmem.market.symbols.yahoo_symbol`.
     """
 
     as_of: datetime
@@ -47,6 +49,7 @@ class Subject:
     dues: Mapping[str, datetime]
     bars: Mapping[str, Bars] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+    aliases: Aliases = None
 
     @property
     def decisions(self) -> tuple[Entry, ...]:
@@ -105,6 +108,7 @@ def subject_of(
         dues=dues,
         bars=drawn.bars,
         remarks=drawn.remarks,
+        aliases=memory.settings.aliases,
     )
 
 

@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import os
-import re
 from collections.abc import Iterable
 from datetime import date as Date  # noqa: N812 - `date` is the name of a field elsewhere
 from functools import cache
@@ -16,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from tradmem.clock import AsOf
-from tradmem.errors import TradmemError, UsageError
+from tradmem.errors import TradmemError
 from tradmem.lessons.counting import counted
-from tradmem.study.report.charts import EXTRA, charts_of
+from tradmem.study.report.charts import charts_of
 from tradmem.study.report.data import Subject, as_script, page_entries, subject_of
+from tradmem.study.report.library import library
 from tradmem.study.report.markup import paragraphs, track_markup
 
 if TYPE_CHECKING:
@@ -115,17 +115,17 @@ def report_page(
 
 def page_of(subject: Subject, *, title: str = TITLE) -> str:
     """The page about a subject."""
-    library, script = _library(), _script()
+    charting, script = library(), _script()
     data = {"entries": page_entries(subject), "charts": charts_of(subject)}
     return Template(_part("template.html")).substitute(
-        policy=_POLICY.format(scripts=" ".join(map(_hash, (library, script)))),
+        policy=_POLICY.format(scripts=" ".join(map(_hash, (charting, script)))),
         title=escape(title),
         subtitle=escape(_subtitle(subject)),
         style=_part("page.css"),
         record=track_markup(subject.record),
         remarks=paragraphs(subject.remarks, "note"),
         data=as_script(data),
-        library=library,
+        library=charting,
         script=script,
     )
 
@@ -153,22 +153,6 @@ def _script() -> str:
     )
     texts = [part.read_text(encoding="utf-8") for part in parts if part.name.endswith(".js")]
     return '"use strict";\n(() => {\n' + "\n".join(texts) + "})();\n"
-
-
-@cache
-def _library() -> str:
-    """Vega, Vega-Lite and their embedding, as one script.
-
-    Raises:
-        UsageError: the extra is not installed.
-    """
-    try:
-        import vl_convert  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        raise UsageError(EXTRA) from error
-    bundle: str = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub asks for more
-    assert not {"</script", "<!--"} & set(re.findall("</script|<!--", bundle.lower()))
-    return bundle
 
 
 def _hash(script: str) -> str:
