@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from tradmem.cli import options
-from tradmem.cli.opening import is_there, now, open_memory
+from tradmem.cli.opening import is_there, no_log, now, open_memory
 from tradmem.cli.output import say, width, write, write_json
 from tradmem.cli.track_page import page
 from tradmem.cli.utility_page import as_objects
@@ -84,7 +84,7 @@ def stats(
         for text in page(lines, record.alarms, as_instant(as_of, now()), width()):
             write(text)
     elif not is_there(log):
-        say(f"there is no log at {log} yet; `tradmem record` or `tradmem run` starts one")
+        say(no_log(log))
     elif horizon and record.lines:
         found = ", ".join(map(str, record.horizons))
         say(f"{log} holds nothing at that horizon; --horizon takes one of {found}")
@@ -116,7 +116,7 @@ def _lessons(
         what = "--by" if by else "two horizons"
         raise UsageError(f"--lessons takes no {what}; it tells of tags, at one horizon")
     if not is_there(log) and not as_json:
-        say(f"there is no log at {log} yet; `tradmem record` or `tradmem run` starts one")
+        say(no_log(log))
         return
     found = memory.lesson_utility(
         as_of, horizon=horizon[0] if horizon else None, **chosen._asdict()
