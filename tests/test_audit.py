@@ -1,17 +1,29 @@
 """The audit finds each planted leak, and nothing in a log without one."""
 
 from dataclasses import replace
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
 from tests.governance_world import START, WHY, Life, on
 from tests.journal.making import decision, lesson, note, outcome
-from tradmem import Addition, MarkdownJournal, Memory, RamJournal, Rating, Settings
-from tradmem.audit import Leak
+from tradmem import (
+    Addition,
+    FramePrices,
+    MarkdownJournal,
+    Memory,
+    RamJournal,
+    Rating,
+    Settings,
+)
+from tradmem.audit import Leak, audit
 from tradmem.demo.run import run_demo
+from tradmem.journal.block import fold_now
+from tradmem.market.calendars import today
+from tradmem.market.symbols import benchmark_of
 
 pytestmark = pytest.mark.leaky
+SECOND = timedelta(seconds=1)
 
 
 @pytest.fixture(params=["markdown", "ram"])
@@ -150,6 +162,11 @@ def an_entry_before_the_decision(life):
     settle(life, name, 9, entry_date=on(1), exit_date=on(8))
 
 
+def an_entry_on_a_day_before_the_date_that_is_all_that_is_known(life):
+    name = decide(life, 2, [], decided_at=None)
+    settle(life, name, 9, entry_date=on(1), exit_date=on(8))
+
+
 def an_entry_at_a_close_an_hour_before_the_decision(life):
     late = day_close(2) + timedelta(hours=1)
     name = decide(life, 2, [], decided_at=late, recorded_at=late, recalled_as_of=late)
@@ -220,6 +237,7 @@ LEAKS = {
     an_outcome_given_up_before_its_wait_was_over: Leak.EARLY_OUTCOME,
     an_outcome_known_before_its_decision: Leak.EARLY_OUTCOME,
     an_entry_before_the_decision: Leak.EARLY_ENTRY,
+    an_entry_on_a_day_before_the_date_that_is_all_that_is_known: Leak.EARLY_ENTRY,
     an_entry_at_a_close_an_hour_before_the_decision: Leak.EARLY_ENTRY,
     an_entry_at_the_very_close_at_which_it_was_decided: Leak.EARLY_ENTRY,
     an_entry_at_the_early_close_of_half_a_day: Leak.EARLY_ENTRY,
@@ -310,6 +328,38 @@ def test_an_alias_tells_whose_calendar_counts():
     life.journal.add([(name, told)])
     assert life.memory.audit() == ()
     assert [found.leak for found in Memory(life.journal).audit()] == [Leak.EARLY_OUTCOME]
+
+
+EVERYWHERE = ("NVDA", "7203.T", "SHEL.L", "ETH-USD", "BTC-USD", "EURUSD=X", "ES=F", "ABC.XX")
+GONE, ALONE = "GONE", "SAP.DE"  # of one the closes end, of the other there is no benchmark
+
+
+def test_whatever_a_resolver_settles_is_clean_and_a_second_earlier_is_a_leak():
+    """On every kind of calendar, around holidays, early closes and the change of the clocks."""
+    days = [date(2025, 2, 1) + timedelta(days=n) for n in range(400)]
+    names = {*EVERYWHERE, GONE, ALONE, *filter(None, map(benchmark_of, EVERYWHERE))}
+    closes = {name: {day: 100 + day.day / 10 for day in days} for name in names}
+    closes[GONE] = {day: 50.0 for day in days if day < date(2025, 11, 27)}
+    now = START
+    prices, settings = FramePrices(closes), Settings(benchmark={"SHEL.L": "SPY"})
+    memory = Memory(RamJournal(), prices=prices, settings=settings, clock=lambda: now)
+    for start in ("2025-03-07T13:00Z", "2025-11-24T23:30Z", "2025-12-24T05:00Z"):
+        for hour in (0, 15, 40):
+            at = datetime.fromisoformat(start) + timedelta(hours=hour)
+            for name in (*EVERYWHERE, GONE, ALONE):
+                now = at
+                memory.record(name, today(name, at), "Buy", rating="Buy", agent=f"{at:%d%H}")
+    now = datetime(2026, 4, 1, tzinfo=UTC)
+    settled = memory.resolve(reflect=False).settled
+    assert len(settled) > 70
+    flags = {flag for told in settled for flag in told.entry.outcome.flags}
+    assert {"stopped", "no_benchmark", "calendar_weekdays", "asynchronous"} <= flags
+    assert memory.audit() == ()
+    for told in settled:
+        early = replace(told.entry.outcome, known_at=told.entry.outcome.known_at - SECOND)
+        forged = fold_now(told.entry.recorded, [replace(told.entry.additions[0], outcome=early)])
+        waited = {"stopped", "no_benchmark", "calendar_weekdays"} & set(early.flags)
+        assert [found.leak for found in audit([forged])] == [Leak.EARLY_OUTCOME] * (not waited)
 
 
 def test_a_leak_is_found_in_the_archive_too(tmp_path):

@@ -38,6 +38,15 @@ def test_an_example_runs_as_it_stands(number, tmp_path):
         assert done.stdout == "right +6.0%, alpha +4.5%\n"
 
 
+def test_each_way_to_plug_it_in_takes_five_lines():
+    part = README.partition("## Plug it into an agent that you have")[2].partition("\n## ")[0]
+    blocks = re.findall(r"```\w+\n(.*?)```", part, re.DOTALL)
+    named = ("library_tools", "mcpServers", "with_memory", "MemoryStore", "TradingMemoryLog")
+    assert [name for name in named if not any(name in block for block in blocks)] == []
+    for block in blocks:
+        assert len([line for line in block.splitlines() if line.strip()]) <= 5, block
+
+
 def test_the_examples_run_one_after_the_other_and_again_and_leave_a_log_that_stands(tmp_path):
     """As whoever pastes them all into one folder does, here without a network."""
     given = {"cwd": tmp_path, "capture_output": True, "text": True, "timeout": 120}

@@ -190,8 +190,9 @@ def _outcomes(entry: Entry, closes: Closes) -> Iterator[Finding]:
         if outcome.known_at < since:
             message = f"known {_at(outcome.known_at)}, {awaited} {_at(since)}"
             yield Finding(entry=entry, leak=Leak.EARLY_OUTCOME, message=message)
-        if decided_at and closes.is_before(entry, outcome, decided_at):
-            message = f"decided {_at(decided_at)}, entered at the close of {outcome.entry_date}"
+        if closes.is_before(entry, outcome):
+            decided = _at(decided_at) if decided_at else str(entry.date)
+            message = f"decided {decided}, entered at the close of {outcome.entry_date}"
             yield Finding(entry=entry, leak=Leak.EARLY_ENTRY, message=message)
 
 

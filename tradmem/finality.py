@@ -51,11 +51,14 @@ class Closes:
             found.append((_given_up(decided_at, outcome.horizon), "its wait is over"))
         return max(found)
 
-    def is_before(self, entry: Entry, outcome: Outcome, decided_at: datetime) -> bool:
+    def is_before(self, entry: Entry, outcome: Outcome) -> bool:
         """Whether an outcome starts from a close at or before the decision."""
         day, symbol = outcome.entry_date, _symbol(entry, outcome)
+        decided_at = entry.recorded.decided_at
         if day is None:
             return False
+        if decided_at is None:  # of another program, unless a person typed another date
+            return day < entry.date and "date" not in entry.edited
         close = self.at(symbol, day) if symbol else None
         return close <= decided_at if close else day < decided_at.date()
 

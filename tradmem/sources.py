@@ -78,8 +78,8 @@ def open_prices(name: str, *, tell: Tell = _log.warning) -> "PriceSource | None"
 
 
 def settings_with(prices: str, settings: Settings) -> Settings:
-    """Settings with the benchmark that the demo's prices have, if they are meant."""
-    if prices.lower() != _DEMO or settings.benchmark is not None:
+    """Settings with the only benchmark that the demo's prices have, if they are meant."""
+    if prices.lower() != _DEMO:
         return settings
     from tradmem.market.sample import BENCHMARK  # noqa: PLC0415 - for the demo only
 

@@ -23,8 +23,8 @@ def resolved(number: int, body: str = PROSE, lesson: str = "") -> bytes:
     """The block of one resolved entry; 50 tickers a day."""
     day = date(2010, 1, 4) + timedelta(days=number // len(TICKERS))
     ticker = TICKERS[number % len(TICKERS)]
-    decided_at = datetime.combine(day, time(20, 30), UTC)
-    known_at = decided_at + timedelta(days=7, hours=2)
+    decided_at = datetime.combine(day, time(15), UTC)
+    known_at = decided_at + timedelta(days=7, hours=8)  # New York's close is final then
     alpha = ((number * 37) % 200 - 100) / 1000
     recorded = Decision(
         id=entry_id(day, ticker),

@@ -40,7 +40,10 @@ def test_commands_are_offered_without_loading_any():
         ("tradmem log p", ["path"]),
         ("tradmem export x.csv --format p", ["parquet", "pages"]),
         ("tradmem log -t n", ["NVDA"]),
+        ("tradmem log N", ["NVDA"]),
         ("tradmem show ", ["AAPL", "NVDA", "last"]),
+        ("tradmem forget l", ["last"]),
+        ("tradmem supersede NVDA n", ["NVDA"]),
     ],
 )
 def test_options_choices_and_tickers_of_the_log_are_offered(world, words, expected):

@@ -95,4 +95,4 @@ def test_a_source_that_does_not_answer_is_given_up_soon_on_all_symbols_at_once(d
     failed = [item["said"] for item in json.loads(done.stdout) if item["good"] is False]
     assert (done.returncode, len(failed)) == (1, 3)
     assert all("timed out after 4 s" in said for said in failed)
-    assert took < 25  # one after the other, each tried again, they took over a minute
+    assert took < 45  # one after the other, each tried again, they took over two minutes

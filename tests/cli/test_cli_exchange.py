@@ -382,3 +382,22 @@ def test_flat_rows_of_json_lines_are_read_as_those_of_parquet_are(full):
     assert "it is a note and has the outcome of a decision" in " ".join(result.stdout.split())
     assert result.stdout.splitlines()[-1] == "5 taken, 1 refused"
     assert [e.id for e in entries(other(full))] == [e.id for e in entries(full.log)[1:]]
+
+
+def test_lines_of_json_with_keys_of_their_own_are_each_read_and_a_note_is_no_decision(world):
+    lines = [
+        {"date": "2026-01-05", "ticker": "NVDA", "rating": "Buy", "outcome": {"raw_return": 0.1}},
+        {"date": "2026-01-05", "symbol": "AAPL", "action": "Sell", "note": "Weak."},
+        {"date": "2026-01-05", "ticker": "SPY", "note": "Thin.", "outcome": {"raw_return": 0.1}},
+        {"date": "2026-01-05", "ticker": "SPY", "status": "note", "note": "Thin."},
+        {"date": "2026-01-05", "rating": "Buy"},
+    ]
+    path = world.folder / "past.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)))
+    found = world.json("import", path)
+    assert [item["fate"] for item in found] == ["taken", "taken", *["refused"] * 3]
+    assert [item["reason"][:13] for item in found[2:]] == ["it is a note,"] * 2 + ["it has no col"]
+    assert [(e.ticker, str(e.rating), e.status) for e in entries(world.log)] == [
+        ("NVDA", "Buy", "pending"),
+        ("AAPL", "Sell", "pending"),
+    ]

@@ -315,3 +315,29 @@ def test_output_reaches_a_pipe_of_any_encoding(world, encoding):
     band = " a band of +/-" if encoding == "ascii" else " a band of ±"
     assert band.encode(encoding) in done.stdout
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize(
+    ("closed", "words", "status", "told"),
+    [
+        (">&-", "log", 0, ""),
+        (">&- 2>&-", "record NVDA 'Rating: Buy'", 0, ""),
+        ("<&-", "record NVDA -", 2, "tradmem: the text is empty"),
+    ],
+)
+def test_a_stream_that_was_closed_is_no_failure(tmp_path, closed, words, status, told):
+    log = tmp_path / "memory.md"
+    command = f"{sys.executable} -m tradmem {words} --log {log} {closed}"
+    done = subprocess.run(
+        ["sh", "-c", command],
+        capture_output=True,
+        text=True,
+        env=environment(),
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (status, "")
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+    if "'" in words:
+        assert log.read_text().startswith("[20")

@@ -55,9 +55,9 @@ def test_a_long_list_goes_through_the_pager(many, pager):
     assert "PAGED" in shown
 
 
-@pytest.mark.parametrize("words", [["--no-pager"], []])
-def test_no_pager_is_no_pager(many, pager, words):
-    name = pager if words else "cat"
+@pytest.mark.parametrize(("words", "name"), [(["--no-pager"], ""), ([], "cat"), ([], "less '")])
+def test_no_pager_is_no_pager(many, pager, words, name):
+    name = name or pager
     shown = on_a_terminal(many, "log", "-n", "0", *words, PAGER=name)
     assert shown.count("pending") == 30
     assert "PAGED" not in shown
@@ -103,6 +103,8 @@ def test_an_editor_that_is_not_there_or_fails_is_one_line(world):
     assert "set EDITOR" in one_line(nobody)
     keys = world.run("log", "edit", env={"EDITOR": "", "VISUAL": terminal_editor(world)})
     assert "there is no terminal to start" in one_line(keys)
+    open_end = world.run("log", "edit", env={"EDITOR": "vim '", "VISUAL": ""})
+    assert "no closing quotation; set it to an editor" in one_line(open_end)
     failed = world.run("log", "edit", env=editor(world, "sys.exit(3)"))
     assert "ended with status 3" in one_line(failed)
 

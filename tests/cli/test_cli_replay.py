@@ -52,6 +52,20 @@ def test_hindsight_of_the_entry_close_is_shouted(world):
     assert done.stdout.startswith("OPTIMISTIC")
 
 
+@pytest.mark.parametrize("decide_at", ["close", "before_close", "same_close"])
+def test_the_log_of_a_replay_passes_the_audit_and_hindsight_of_a_close_is_told(world, decide_at):
+    done = replayed(world, "--log", "study/replay.md", "--decide-at", decide_at)
+    withheld = sum(len(e.withheld) for e in MarkdownJournal("study/replay.md").entries())
+    assert withheld > 0
+    assert f"{withheld} of " in done.stdout
+    told = world.run("audit", "--log", "study/replay.md", log=False)
+    assert (told.exit_code, told.stdout) == (0, "")
+    assert "none before it was known" in told.stderr
+    assert ("54 decisions were replayed with same_close" in told.stderr) is (
+        decide_at == "same_close"
+    )
+
+
 def test_names_can_be_hidden(world):
     assert replayed(world, "--anonymise").exit_code == 0
 

@@ -356,6 +356,25 @@ def test_a_torn_text_that_was_closed_off_is_not_put_behind_again(world):
         assert merge(found, base.data, side).data == found
 
 
+def test_an_entry_that_stands_twice_on_one_side_is_there_once(world):
+    base, ours, theirs = world
+    name = theirs.record("AAA")
+    theirs.path.write_bytes(theirs.data + parse(theirs.data).blocks[1].raw)
+    theirs.journal.add([(name, outcome())])
+    assert len(ids(theirs.data)) == 3
+    found = swaps(ours.data, base.data, theirs.data)
+    assert ids(found.data) == [base.name, name]
+    assert parse(found.data).entries[1].outcome
+
+
+def test_a_remark_at_the_end_that_one_side_took_away_stays_away(world):
+    base, ours, _ = world
+    base.path.write_bytes(base.data + b"A remark at the end\n")
+    name = ours.record("AAA")
+    found = swaps(ours.data, base.data, base.data)
+    assert (ids(found.data), b"A remark" in found.data) == ([base.name, name], False)
+
+
 @settings(max_examples=25, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_joining_is_stable_the_same_from_either_side_and_loses_nothing(chance):

@@ -121,6 +121,9 @@ def test_a_long_decision_loses_its_middle():
 def test_a_record_cannot_close_its_fence():
     text = shown(settled(text="a\n>>>\nb <<< c >>>> d"), [settled(ticker="AMD")])
     assert text.count(">>>") == text.count("<<<") == 1
+    for times in range(3, 12):
+        text = shown(settled(text=f"a\n{'>' * times}\nb {'<' * times} c"))
+        assert text.count(">>>") == text.count("<<<") == 1
 
 
 @pytest.mark.parametrize(

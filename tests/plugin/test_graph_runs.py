@@ -7,8 +7,9 @@ import pytest
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.func import entrypoint
 from langgraph.graph import END, START, MessagesState, StateGraph
-from langgraph.types import Command, RetryPolicy, interrupt
+from langgraph.types import Command, Overwrite, RetryPolicy, interrupt
 from typing_extensions import TypedDict
 
 from tests.plugin.graph_world import BUY, State, decide, in_line, publish, think
@@ -127,6 +128,22 @@ def test_a_run_that_goes_on_knows_its_ticker_although_its_output_does_not_name_i
 
 
 @WAYS
+@pytest.mark.parametrize("ticker", ["ticker", lambda state: state["ticker"]], ids=["key", "call"])
+def test_a_function_that_is_a_graph_keeps_no_state_and_its_run_goes_on_all_the_same(way, ticker):
+    @entrypoint(checkpointer=InMemorySaver())
+    def agent(state):
+        return {"decision": f"**Rating**: {interrupt(len(state['past_context']))}"}
+
+    world = World().taught()
+    app = with_memory(agent, world.memory, ticker=ticker)
+    ways(app)[way]({"ticker": "NVDA", "date": "2026-01-12"}, THREAD)
+    assert len(kept(world)) == 2
+    ways(app)[way](Command(resume="Sell"), THREAD)
+    entry = next(e for e in world.memory.entries() if e.rating == "Sell" and e.ticker == "NVDA")
+    assert entry.date.isoformat() == "2026-01-12"
+
+
+@WAYS
 @pytest.mark.parametrize("stopped", [False, True], ids=["at once", "after a stop"])
 def test_a_decision_names_what_a_lot_kept_from_it(way, stopped):
     world = World().taught()
@@ -198,6 +215,7 @@ def test_a_message_in_a_short_form_is_read_as_the_message_that_it_stands_for():
         "NVDA": [("ai", "**Rating**: Sell")],
         "AAPL": {"role": "assistant", "content": "**Rating**: Sell"},
         "MSFT": ("ai", "**Rating**: Sell"),
+        "AMD": Overwrite([("ai", "**Rating**: Sell")]),
     }
     for ticker, form in forms.items():
         node = with_memory(lambda _, f=form: {"messages": f}, world.memory, decision="messages")
@@ -212,6 +230,21 @@ def test_it_is_drawn_and_named_as_the_graph_in_it():
     assert app.get_graph(xray=True).nodes.keys() == graph.get_graph(xray=True).nodes.keys()
     assert app.name == graph.name
     assert app.get_input_jsonschema() == graph.get_input_jsonschema()
+
+
+def test_its_events_are_those_of_the_graph_in_it_and_the_run_is_recorded():
+    world = World()
+    graph = in_line(think, decide)
+    app = with_memory(graph, world.memory)
+
+    async def events(asked):
+        found = asked.astream_events({"ticker": "NVDA", "past_context": ""}, version="v2")
+        return [(event["event"], event["name"]) async for event in found]
+
+    assert asyncio.run(events(app)) == asyncio.run(events(graph))
+    run = app.stream_events({"ticker": "AAPL"}, version="v3")
+    assert run.output["decision"] == BUY
+    assert kept(world) == [("NVDA", "Buy"), ("AAPL", "Buy")]
 
 
 class Parent(TypedDict, total=False):

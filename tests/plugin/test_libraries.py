@@ -106,3 +106,15 @@ def test_two_tenants_share_no_log_whatever_its_path_is_called(tmp_path):
     with pytest.raises(UsageError, match="two tenants share a log"):
         open_libraries(tables, folder=tmp_path)
     check_apart([World(tenant="acme").library])
+
+
+def test_a_log_of_two_names_is_one_log(tmp_path):
+    (tmp_path / "a.md").write_text("")
+    (tmp_path / "b.md").hardlink_to(tmp_path / "a.md")
+    tables = {
+        "one": TABLE | {"log": "a.md", "tenant": "acme"},
+        "two": TABLE | {"log": "b.md", "tenant": "umbrella"},
+    }
+    with pytest.raises(UsageError, match="two tenants share a log"):
+        open_libraries(tables, folder=tmp_path)
+    open_libraries({name: table | {"tenant": "acme"} for name, table in tables.items()})

@@ -373,6 +373,25 @@ def test_the_end_of_its_input_ends_it_and_what_was_answered_is_stored(tmp_path, 
     assert "NVDA guides low." in (tmp_path / "memory.md").read_text()
 
 
+def test_why_a_log_cannot_be_read_is_for_no_client_to_know(tmp_path):
+    (tmp_path / "memory.md").mkdir()
+    asked = [
+        ("resources/read", {"uri": "tradmem://memory/log"}),
+        ("resources/read", {"uri": "tradmem://memory/entries/000000000000"}),
+        ("prompts/get", {"name": "decide_with_memory", "arguments": {"ticker": "NVDA"}}),
+        ("tools/call", {"name": "recall", "arguments": {"ticker": "NVDA"}}),
+        ("tools/call", {"name": "add_memory", "arguments": {"content": "x"}}),
+    ]
+    with Raw(tmp_path, "--log", str(tmp_path / "memory.md")) as server:
+        server.greet()
+        told = [json.dumps(server.ask(method, params)) for method, params in asked]
+        _, _, errors = server.end()
+    assert all("cannot be used at the moment" in line for line in told)
+    assert not any(str(tmp_path) in line for line in told)
+    assert errors.count(f"cannot read {tmp_path}") == len(asked)
+    assert "Traceback" not in errors
+
+
 def test_before_it_is_greeted_it_does_nothing(tmp_path):
     with Raw(tmp_path, "--log", "memory.md") as server:
         params = {"name": "add_memory", "arguments": {"content": "x"}}

@@ -7,6 +7,7 @@ import socket
 import anyio
 import httpx2
 import pytest
+from filelock import FileLock
 from mcp.shared.exceptions import MCPError
 
 from tests.plugin.mcp_world import LIBRARIES, HttpServer, make_token, text
@@ -191,6 +192,36 @@ def test_nobody_can_hold_a_stream_open(server, tokens, method):
     headers = {"Authorization": f"Bearer {tokens['acme']}", "Accept": "text/event-stream"}
     found = httpx2.request(method, server.url, headers=headers, timeout=10)
     assert (found.status_code, found.headers["Allow"]) == (405, "POST")
+
+
+def test_calls_of_one_tenant_that_wait_hold_up_no_other(server, tokens, folder):
+    """As many as are carried out at once, for a log that a process does not let go of."""
+
+    async def add():
+        async with server.client(tokens["acme"]) as client:
+            await client.call_tool("add_memory_macro", {"content": "Waits."})
+
+    async def talk():
+        with FileLock(folder / "acme" / "macro.md.lock"):
+            async with anyio.create_task_group() as group:
+                for _ in range(10):
+                    group.start_soon(add)
+                await anyio.sleep(1)
+                with anyio.fail_after(15):
+                    async with server.client(tokens["umbrella"]) as client:
+                        found = await client.call_tool("query_memory", {"query": "merger"})
+                group.cancel_scope.cancel()
+        return found
+
+    assert SECRET in text(anyio.run(talk))
+
+
+def test_a_token_that_a_client_names_a_thing_by_is_not_in_the_log_of_calls(server, tokens, folder):
+    token = tokens["acme"]
+    ask(server, token, token, {token: token})
+    raw = (folder / "acme" / "mcp-calls.jsonl").read_text()
+    assert "(a token)" in raw
+    assert token[8:] not in raw
 
 
 def test_what_one_caller_was_shown_is_not_what_another_decided_on(server, tokens, folder):

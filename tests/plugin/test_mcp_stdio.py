@@ -9,6 +9,8 @@ from mcp.shared.exceptions import MCPError
 
 from tests.plugin.mcp_world import COMMAND, ENV, LIBRARIES, stdio, text
 from tradmem.memory import Memory
+from tradmem.plugin.libraries import Library
+from tradmem.plugin.tools import library_tools
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -24,6 +26,9 @@ def test_a_client_adds_a_memory_and_finds_it(tmp_path, mode):
             return tools, added, stored, found
 
     tools, added, stored, found = anyio.run(talk)
+    own = library_tools(Library(name="memory", memory=Memory.open(tmp_path / "memory.md")))
+    told = [(tool.name, tool.description, tool.input_schema) for tool in tools]
+    assert told[:2] == [(tool.name, tool.description, dict(tool.parameters)) for tool in own]
     assert [tool.name for tool in tools] == [
         "query_memory",
         "add_memory",

@@ -8,9 +8,10 @@ import threading
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from tests.plugin.plugin_world import MONDAY, SCOPE, World
-from tradmem.errors import LogError
+from tradmem.errors import LogError, UsageError
 from tradmem.plugin.libraries import Access
 from tradmem.plugin.tools import execute, langchain_tools, library_tools, tools_of
 
@@ -231,6 +232,27 @@ def test_langchain_tools_work_sync_async_and_on_a_tool_call():
     call = {"name": "query_memory", "args": {"query": "guides"}, "id": "1", "type": "tool_call"}
     assert "Guides low." in query.invoke(call).content
     assert "Guides low." in asyncio.run(query.ainvoke({"query": "who guides low?"}))
+
+
+@pytest.mark.parametrize("name", ["self", "config", "run_manager", "callbacks", "tool_input", "_x"])
+def test_what_a_model_sends_beside_the_arguments_breaks_no_langchain_tool(name):
+    _, add = langchain_tools(library_tools(World().library))
+    given = {"content": "Guides low.", name: {"x": 1}}
+    assert add.invoke(given).startswith("Stored")
+    assert asyncio.run(add.ainvoke(given)).startswith("This is known already")
+    call = {"name": add.name, "args": given, "id": "1", "type": "tool_call"}
+    assert add.invoke(call).content.startswith("This is known already")
+
+
+def test_the_specs_for_openai_and_langchain_say_the_same():
+    found = library_tools(World().library)
+    specs = [convert_to_openai_tool(tool) for tool in langchain_tools(found)]
+    assert specs == [tool.openai for tool in found]
+
+
+def test_a_caller_whose_name_cannot_be_is_refused_at_the_start():
+    with pytest.raises(UsageError, match="is no name of an agent"):
+        library_tools(World().library, caller="a|b")
 
 
 def test_an_async_call_runs_in_a_thread_of_its_own():

@@ -219,6 +219,10 @@ def peer(tmp_path, monkeypatch):
             "    def __init__(self, config):\n"
             "        self.memory_log = TradingMemoryLog(config)\n\n"
             "    def propagate(self, company_name, trade_date):\n"
+            "        self.open = [\n"
+            "            entry for entry in self.memory_log.get_pending_entries()\n"
+            "            if entry['ticker'] == company_name\n"
+            "        ]\n"
             "        return self.memory_log.get_past_context(company_name)\n"
         ),
     }
@@ -268,6 +272,37 @@ def test_a_run_over_a_past_date_is_shown_what_was_known_on_it(peer, world):
     early, late = asyncio.run(both())
     assert (early, bool(late)) == ("", True)
     put_back()
+
+
+def test_a_run_finds_its_pending_decisions_however_it_spells_its_ticker(peer, world):
+    """It compares their tickers with what it was given, which theirs stores as it is."""
+    from tradingagents.graph import trading_graph
+
+    for ticker in ("nvda", "AAPL"):
+        world.log.store_decision(ticker, "2026-01-05", "Rating: Buy")
+    put_back = install()
+    graph = trading_graph.TradingAgentsGraph({})
+    graph.memory_log = world.log
+    for spelt in ("nvda", "NVDA", "Nvda"):
+        graph.propagate(spelt, "2026-01-05")
+        assert [entry["ticker"] for entry in graph.open] == [spelt]
+    put_back()
+    assert [entry["ticker"] for entry in world.log.load_entries()] == ["NVDA", "AAPL"]
+
+
+@pytest.mark.parametrize("key", ["ticker", "trade_date", "raw_return", "holding_days"])
+def test_an_update_that_lacks_something_is_refused_with_all_of_them(world, key):
+    world.log.store_decision("NVDA", "2026-01-05", "Rating: Buy")
+    whole = {"ticker": "NVDA", "trade_date": "2026-01-05", "raw_return": 0.1, "holding_days": 5}
+    before = world.path.read_bytes()
+    with pytest.raises(UsageError, match=f"has no {key}"):
+        world.log.batch_update_with_outcomes([whole, {k: whole[k] for k in whole if k != key}])
+    assert world.path.read_bytes() == before
+
+
+def test_a_path_that_is_none_is_refused():
+    with pytest.raises(UsageError, match="memory_log_path is 5"):
+        TradingMemoryLog({"memory_log_path": 5})
 
 
 def test_without_tradingagents_installing_says_so():

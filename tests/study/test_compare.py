@@ -1,6 +1,7 @@
 """Comparisons: paired, as sure as they are, and counted."""
 
 import random
+from dataclasses import replace
 from datetime import date, timedelta
 
 import pytest
@@ -15,6 +16,7 @@ from tradmem.study.trials import Study
 
 FEW = ("AAPL", "JPM", "KO", "MSFT", "WMT", "XOM")
 START, END = "2010-01-04", "2010-12-31"
+WHOLE = replace(SETTINGS, holdout=0)  # what a comparison replays with
 
 
 def contrast(variants, decide=by_chance, start=START, end=END, **given):
@@ -110,7 +112,7 @@ def test_an_ablation_pairs_each_variant_with_none_of_the_memory(ablation):
 def test_an_ablation_s_difference_is_that_of_the_scores_on_common_decisions(ablation):
     frames = {}
     for name, sight in (("with", "full"), ("without", "none")):
-        done = replay(by_verdicts, FEW, prices(), START, END, settings=SETTINGS, sight=sight)
+        done = replay(by_verdicts, FEW, prices(), START, END, settings=WHOLE, sight=sight)
         from tradmem.study.frame import decisions_frame
 
         frame = decisions_frame(done.entries(), done.bars, tickers=done.tickers)
@@ -136,7 +138,7 @@ def test_each_sight_shows_what_it_says():
     told = {}
     for sight in ("full", "none", "track", "shuffled"):
         shown.clear()
-        done = replay(decide, FEW, prices(), START, END, settings=SETTINGS, sight=sight)
+        done = replay(decide, FEW, prices(), START, END, settings=WHOLE, sight=sight)
         told[sight] = dict(shown), done
     full, none = told["full"][0], told["none"][0]
     track, shuffled = told["track"][0], told["shuffled"][0]
@@ -164,7 +166,7 @@ def test_nothing_is_withheld_while_variants_are_compared(said):
 
         return decide
 
-    settings = Settings(benchmark=SETTINGS.benchmark, holdout=said)
+    settings = replace(SETTINGS, holdout=said)
     own = Variant(decide=watching("own"), settings=settings)
     shared = Variant(decide=watching("shared"))
     contrast({"own": own, "shared": shared}, end="2010-03-31", settings=settings)
@@ -174,7 +176,7 @@ def test_nothing_is_withheld_while_variants_are_compared(said):
         prices(),
         START,
         "2010-03-31",
-        settings=Settings(benchmark=SETTINGS.benchmark, holdout=0),
+        settings=WHOLE,
     )
     moments = [(entry.ticker, entry.date) for entry in done.entries()]
     assert sum(len(shown["alone", *moment]) for moment in moments) > 50

@@ -85,6 +85,14 @@ def test_a_replay_writes_what_the_memory_s_own_calls_write_byte_for_byte(tmp_pat
         assert all(entry.recalled for entry in done.entries() if entry.date > date(2008, 2, 1))
 
 
+def test_nothing_is_withheld_by_default_from_a_graph_that_may_keep_no_account_of_it():
+    """A hold-out that the settings name is drawn there too."""
+    for said, share in ((None, 0), (0.3, 0.3)):
+        settings = Settings(benchmark=INDEX, holdout=said)
+        done = go(momentum_policy, settings=settings, end="2008-03-31", graph=build_graph)
+        assert {entry.recorded.holdout for entry in done.entries()} == {share}
+
+
 @pytest.mark.parametrize(
     ("said", "sight", "share"),
     [(None, "full", 0.1), (0, "full", 0), (0.3, "full", 0.3), (0.3, "none", 0), (None, "track", 0)],
@@ -166,8 +174,9 @@ def test_decisions_of_several_exchanges_come_in_the_order_of_their_instants():
 
 def test_a_policy_of_the_agent_decides_as_the_graph_does(tmp_path):
     """One function in a replay, and the same in the compiled graph on the same dates."""
-    plain = go(momentum_policy, memory=tmp_path / "plain.md", end="2008-03-31")
-    graph = go(momentum_policy, memory=tmp_path / "graph.md", end="2008-03-31", graph=build_graph)
+    how = {"end": "2008-03-31", "settings": Settings(benchmark=INDEX, holdout=0.1)}
+    plain = go(momentum_policy, memory=tmp_path / "plain.md", **how)
+    graph = go(momentum_policy, memory=tmp_path / "graph.md", graph=build_graph, **how)
     assert plain.decided == graph.decided == 42
     assert (tmp_path / "plain.md").read_bytes() == (tmp_path / "graph.md").read_bytes()
 

@@ -36,10 +36,12 @@ class _Log(click.Group):
         return super().parse_args(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
-        """What may follow: a command, or an option of the one that may be left out."""
+        """What may follow: a command, or what the one that may be left out takes."""
         listing = self.commands["list"]
         below = click.Context(listing, parent=ctx, info_name="list", resilient_parsing=True)
         found = super().shell_complete(ctx, incomplete) + listing.shell_complete(below, incomplete)
+        if not incomplete.startswith("-"):
+            found += known_tickers(below, listing.params[0], incomplete)
         return list({item.value: item for item in found}.values())
 
 

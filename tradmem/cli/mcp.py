@@ -71,9 +71,10 @@ def token(*, tokens: Path, caller: str, tenant: str, names: tuple[str, ...], acc
 
     To take it back, delete its table from the file; a server notices by itself.
     """
-    from tradmem.plugin.callers import new_token, write_token
+    from tradmem.plugin.callers import check_names, new_token, write_token
     from tradmem.plugin.libraries import Access
 
+    check_names(tokens, configuration().libraries or {_SOLE: {}}, tenant, names)
     made = new_token()
     write_token(tokens, made, caller=caller, tenant=tenant, libraries=names, access=Access(access))
     write(made)

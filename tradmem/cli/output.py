@@ -32,7 +32,10 @@ codecs.register_error("tradmem-plain", _plain)
 
 
 def fit_streams() -> None:
-    """Let output never fail for a character that the terminal or the pipe cannot show."""
+    """Let output never fail: for a character that cannot be shown, or for want of a stream."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # the caller has closed it
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="tradmem-plain")

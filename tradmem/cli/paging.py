@@ -34,7 +34,10 @@ def _paged(lines: list[str]) -> bool:
     import click
 
     name = os.environ.get("PAGER", _PAGER).strip()
-    command = shlex.split(name) if name and name != "cat" else []
+    try:
+        command = shlex.split(name) if name != "cat" else []
+    except ValueError:  # a quotation that does not end: nothing that could be started
+        command = []
     fits = len(lines) < shutil.get_terminal_size().lines
     if fits or not command or not shutil.which(command[0]):
         return False
@@ -61,7 +64,10 @@ def edit(path: Path) -> None:
     import subprocess
 
     named = os.environ.get("VISUAL") or os.environ.get("EDITOR")
-    command = shlex.split(named) if named else [n for n in _EDITORS if shutil.which(n)][:1]
+    try:
+        command = shlex.split(named) if named else [n for n in _EDITORS if shutil.which(n)][:1]
+    except ValueError as error:
+        raise UsageError(f"EDITOR is {named}: {str(error).lower()}; set it to an editor") from error
     if not command:
         raise UsageError("no editor is known; set EDITOR to one")
     waits = not named or Path(command[0]).name in _ON_A_TERMINAL

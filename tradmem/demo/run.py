@@ -106,7 +106,7 @@ def run_demo(
         memory=seen.journal,
         graph=seen.graph,
         decide_at=DecideAt.BEFORE_CLOSE,
-        settings=Settings(benchmark=BENCHMARK, budget=BUDGET),
+        settings=Settings(benchmark=BENCHMARK, budget=BUDGET, holdout=0),
         agent=AGENT,
         progress=progress,
     )

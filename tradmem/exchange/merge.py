@@ -6,7 +6,7 @@ both sides changed one decision in two ways, or recorded one key with two texts,
 stay, and the earlier one, which comes first, counts until then.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -56,8 +56,9 @@ def merge(ours: bytes, base: bytes, theirs: bytes) -> Merged:
     )
     held, lacked = triples(*map(_blocks, (mine, old, other)))
     work = _Work(newline)
+    held, again = _first_ones(held)
     kept = [_Place(work.join(found), found.was is not None) for found in held]
-    new = work.place(kept, [found for found in lacked if _is_wanted(found)])
+    new = work.place(kept, again + [found for found in lacked if _is_wanted(found)])
     data = b"".join(_joined(_ordered(kept, new), newline))
     if not ours.startswith((b"\n", b"\r\n")):
         data = data.lstrip(b"\r\n")
@@ -65,12 +66,31 @@ def merge(ours: bytes, base: bytes, theirs: bytes) -> Merged:
         data=_closed(data, mine, old, other, newline),
         taken=tuple(work.taken),
         completed=tuple(work.completed),
-        conflicts=tuple(work.conflicts(kept)),
+        conflicts=tuple(work.conflicts([*kept, *new])),
     )
 
 
 def _blocks(log: Log) -> list[Block]:
     return [block for block in log.blocks if block.raw.strip()]
+
+
+def _first_ones(held: Sequence[Triple]) -> tuple[list[Triple], list[Triple]]:
+    """What we have, without what only we have of an entry that stands above already; and that."""
+    seen: set[Hashable] = set()
+    first, again = [], []
+    for found in held:
+        key = _key(_there(found.mine))
+        if key in seen and not (found.was or found.theirs):
+            again.append(Triple(theirs=found.mine))
+        else:
+            first.append(found)
+        seen.add(key)
+    return first, again
+
+
+def _key(block: Block) -> Hashable:
+    """What is decided once, and said in one way."""
+    return (block.entry.id, said(block.entry)) if block.entry else bare(block)
 
 
 def _is_wanted(found: Triple) -> bool:
@@ -122,24 +142,32 @@ class _Work:
             self.completed.append(block.entry.id)
         return [joined]
 
-    def place(self, kept: Sequence[_Place], lacked: Sequence[Triple]) -> list[Block]:
-        """Put the other texts of a key that we have beside ours; the rest is new."""
-        first = {name_of(block): place for place in reversed(kept) for block in place.blocks}
-        new: list[Block] = []
+    def place(self, kept: Sequence[_Place], lacked: Sequence[Triple]) -> list[_Place]:
+        """Put what else there is of an entry that we have beside it; the rest is new."""
+        sought = {name_of(_there(found.theirs)) for found in lacked}
+        known = [
+            (block, place)
+            for place in reversed(kept)
+            for block in place.blocks
+            if name_of(block) in sought
+        ]
+        first = {name_of(block): place for block, place in known}
+        same = {_key(block): place for block, place in known}
+        new: list[_Place] = []
         for found in lacked:
             theirs = _there(found.theirs)
-            place = first.get(theirs.entry.id) if theirs.entry else None
-            if place is None:
-                new.append(theirs)
-                self.taken += [theirs.entry.id] if theirs.entry else []
-                continue
-            block = place.blocks[0]
-            if found.was is None and said(_entry(block)) == said(_entry(theirs)):
-                place.blocks[:1] = self.join(Triple(block, None, theirs))
-            else:
-                self._torn_apart.add(_entry(block).id)
+            if place := same.get(_key(theirs)):
+                at = next(n for n, one in enumerate(place.blocks) if _key(one) == _key(theirs))
+                place.blocks[at : at + 1] = self.join(Triple(place.blocks[at], None, theirs))
+            elif place := first.get(name_of(theirs)):
+                self._torn_apart.add(_entry(theirs).id)
                 place.blocks.append(theirs)
                 place.blocks.sort(key=_age)
+                same[_key(theirs)] = place
+            else:
+                new.append(_Place([theirs], is_known=False))
+                first[name_of(theirs)] = same[_key(theirs)] = new[-1]
+                self.taken += [theirs.entry.id] if theirs.entry else []
         return new
 
     def conflicts(self, kept: Sequence[_Place]) -> Iterator[str]:
@@ -170,11 +198,15 @@ def _age(block: Block) -> tuple[datetime, bytes]:
     return (recorded.recorded_at or recorded.known_at, bare(block))
 
 
-def _ordered(kept: Sequence[_Place], new: Sequence[Block]) -> Iterator[Block]:
+def _ordered(kept: Sequence[_Place], new: Sequence[_Place]) -> Iterator[Block]:
     """All blocks: ours in their order, and among those that are new the others by their age."""
     end = max((number for number, place in enumerate(kept, 1) if place.is_known), default=0)
-    yield from (block for place in kept[:end] for block in place.blocks)
-    yield from _interleaved([block for place in kept[end:] for block in place.blocks], new)
+    known, ours, theirs = (
+        [block for place in places for block in place.blocks]
+        for places in (kept[:end], kept[end:], new)
+    )
+    yield from known
+    yield from _interleaved(ours, theirs)
 
 
 def _interleaved(one: Sequence[Block], two: Sequence[Block]) -> Iterator[Block]:
@@ -222,7 +254,7 @@ def _closed(data: bytes, mine: Log, old: Log, other: Log, newline: bytes) -> byt
     if not body and not tails:
         return b""
     if not tails:
-        return body + newline + (mine.tail if _blocks(mine) else newline)
+        return body + newline + (mine.tail if _blocks(mine) and not mine.tail.strip() else newline)
     body += newline * 2 * bool(body)
     for number, tail in enumerate(tails, 1):
         body += tail.lstrip(b"\r\n")
@@ -234,17 +266,19 @@ def _closed(data: bytes, mine: Log, old: Log, other: Log, newline: bytes) -> byt
 def _tails(mine: Log, old: Log, other: Log) -> list[bytes]:
     """The texts after the last delimiter that stay; one that the other side closed off is there."""
     one, was, two = (log.tail.strip() for log in (mine, old, other))
-    if two == was or two in _paragraphs(one) or two in _torn(mine):
+    if was in (one, two):
+        return [mine.tail if two == was else other.tail]
+    if _is_in(two, one) or two in _torn(mine):
         return [mine.tail]
-    if one == was or one in _paragraphs(two) or one in _torn(other):
+    if _is_in(one, two) or one in _torn(other):
         return [other.tail]
-    return [mine.tail, other.tail]
+    return sorted((mine.tail, other.tail), key=bytes.strip)
 
 
-def _paragraphs(tail: bytes) -> set[bytes]:
-    """A text, and what stands below each blank line in it."""
-    lines = tail.replace(b"\r\n", b"\n").split(b"\n\n")
-    return {b"\n\n".join(lines[number:]).strip() for number in range(len(lines))}
+def _is_in(part: bytes, text: bytes) -> bool:
+    """Whether a text holds another one, from one blank line to another."""
+    part, text = (b"\n\n" + each.replace(b"\r\n", b"\n") + b"\n\n" for each in (part, text))
+    return part in text
 
 
 def _torn(log: Log) -> set[bytes]:

@@ -76,7 +76,7 @@ def _paired(mine: Sequence[Block], old: Sequence[Block], other: Sequence[Block])
     """The versions of one name: the same bytes first, then the same decision, then what is left."""
     rows: list[list[Block | None]] = [[block, None, None] for block in mine]
     for side, blocks in ((1, old), (2, other)):
-        left = list(blocks)
+        left = _in_step(rows, side, blocks)
         for key in (bare, _decided):
             for block in tuple(left):
                 for row in rows:
@@ -91,6 +91,16 @@ def _paired(mine: Sequence[Block], old: Sequence[Block], other: Sequence[Block])
     for alone, known in ((0, (1, 2)), (2, (0, 1)), (0, (1,)), (2, (1,))):
         rows = _edited(rows, alone, known)
     return [Triple(*row) for row in rows if row[0] or row[2]]
+
+
+def _in_step(rows: Sequence[list[Block | None]], side: int, blocks: Sequence[Block]) -> list[Block]:
+    """Pair the blocks of a side that say the same as the rows, one after the other; the rest."""
+    stand = [next(_decided(one) for one in row if one) for row in rows]
+    if stand != [_decided(block) for block in blocks]:
+        return list(blocks)
+    for row, block in zip(rows, blocks, strict=True):
+        row[side] = block
+    return []
 
 
 def _edited(

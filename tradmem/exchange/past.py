@@ -24,6 +24,8 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "horizon": ("horizon", "sessions", "holding_sessions"),
     "decided_at": ("decided_at", "timestamp", "time", "datetime"),
 }
+_NOTED = ("note", "notes")
+_JUDGED = ("outcome", "outcomes", "verdict", "raw_return", "raw", "alpha")
 _RATINGS = {str(rating).lower(): rating for rating in Rating}
 
 
@@ -94,6 +96,7 @@ def past_decision(
     from tradmem.market.calendars import calendar_of, decision_instant  # noqa: PLC0415 - heavy
 
     values = {meaning: _text(row.get(name)) for meaning, name in columns.items()}
+    _check_is_decision(row, columns, values)
     ticker = check_ticker(values["ticker"])
     decided_at = _instant(values.get("decided_at", ""))
     day = _day(values.get("date", ""), decided_at)
@@ -120,6 +123,23 @@ def past_decision(
     )
     check(recorded)
     return Whole(recorded, (), where)
+
+
+def _check_is_decision(
+    row: Mapping[str, Any], columns: Mapping[str, str], values: Mapping[str, str]
+) -> None:
+    """See to it that a row is no note: nothing is ever resolved for one.
+
+    Raises:
+        UsageError: it says that it is one, or is only one by its text and has an outcome.
+    """
+    is_note = _text(row.get("status")).lower() == "note"
+    only_noted = columns.get("text") in _NOTED and not values.get("rating")
+    if is_note or (only_noted and any(_text(row.get(name)) for name in _JUDGED)):
+        raise UsageError(
+            "it is a note, and this table tells of decisions; give it a rating, or store it with "
+            "`tradmem note`"
+        )
 
 
 def _text(value: Any) -> str:

@@ -102,7 +102,7 @@ class Reader:
         return item
 
     def _lines(self, text: str, path: str) -> Iterator[Whole | Taken]:
-        columns: dict[str, str] = {}
+        known: dict[tuple[str, ...], dict[str, str]] = {}  # each line may have keys of its own
         for number, line in enumerate(text.split("\n"), 1):
             if not line.strip():
                 continue
@@ -115,8 +115,9 @@ class Reader:
                 if data.keys() >= OURS:
                     yield whole_of_row(data, self.now, where)
                     continue
-                columns = columns or columns_of(list(data), self.columns)
-                yield self._past(data, columns, where)
+                keys = tuple(data)
+                known[keys] = known.get(keys) or columns_of(list(keys), self.columns)
+                yield self._past(data, known[keys], where)
             except UsageError as error:
                 yield refused(where, str(error))
 

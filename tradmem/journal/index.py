@@ -125,8 +125,7 @@ class Index(Blocks):
         ]
         self._untaught.update(others)
         self._without_outcome.update(others)
-        for number in others:
-            raw = self.raw(descriptor, number)
+        for number, raw in zip(others, self.raws(descriptor, others), strict=True):
             if not self.is_pending(number) or _OUTCOME in raw:
                 self.put(number, read_block(raw, archived=self.archived).entry)
         self._find_repeats(first, descriptor)

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from tradmem.clock import last_instant, parse_instant
@@ -175,7 +176,7 @@ def _read(raw: bytes, found: re.Match[bytes], archived: bool) -> Passage | None:
     if lesson and (digest is None or text_hash(lesson).encode() != digest):
         return None  # a person wrote it, or typed over it
     made_at, on = stamped if note else decided, _day(day)
-    known = [parse_instant(made_at.decode()) if made_at else last_instant(on)]
+    known = [_instant(made_at) if made_at else last_instant(on)]
     if outcomes:
         known += _outcomes(first, later, horizon, tuple(figures))
         if len(known) <= outcomes:
@@ -183,18 +184,18 @@ def _read(raw: bytes, found: re.Match[bytes], archived: bool) -> Passage | None:
     elif figures[0] or digest is not None:
         return None
     return Passage(
-        id=name.decode(),
-        ticker=ticker.decode(),
-        day=day.decode(),
-        made=known[0],
-        since=max(known),
-        teaches=bool(note or outcomes),
-        sole=outcomes <= 1,
-        lesson=lesson,
-        body=body,
-        tags=(_tags(further) if lesson else ()) or _tags(rest),
-        recalled=tuple(json.loads(recalled)) if recalled else (),
-        archived=archived,
+        name.decode(),
+        ticker.decode(),
+        day.decode(),
+        known[0],
+        max(known),
+        bool(note or outcomes),
+        outcomes <= 1,
+        lesson,
+        body,
+        (_tags(further) if lesson else ()) or _tags(rest),
+        tuple(json.loads(recalled)) if recalled else (),
+        archived,
     )
 
 
@@ -231,6 +232,8 @@ def _bare(text: str) -> str:
         ValueError: its first or last line is white space, of which only a parse can tell.
     """
     text = text.strip("\n")
+    if len(text.strip()) == len(text):
+        return text
     if (text[:1].isspace() and not text.partition("\n")[0].strip()) or (
         text[-1:].isspace() and not text.rpartition("\n")[2].strip()
     ):
@@ -261,7 +264,7 @@ def _outcomes(
         or known_at[:10] != figures[3]
     ):
         raise ValueError("not as we write it")
-    return [parse_instant(outcome[5].decode()) for outcome in read]
+    return [_instant(outcome[5]) for outcome in read]
 
 
 def _tags(line: bytes) -> tuple[str, ...]:
@@ -273,5 +276,11 @@ def _tags(line: bytes) -> tuple[str, ...]:
     return tuple(map(str, json.loads(found[0]))) if found else ()
 
 
+@lru_cache(maxsize=4096)  # many entries share a date, and many outcomes an instant
 def _day(text: bytes) -> date:
     return date.fromisoformat(text.decode())
+
+
+@lru_cache(maxsize=4096)
+def _instant(text: bytes) -> datetime:
+    return parse_instant(text.decode())

@@ -138,6 +138,7 @@ def by_number(values: Any, ids: Sequence[str]) -> tuple[tuple[str, ...], int]:
     return tuple(dict.fromkeys(found)), dropped
 
 
+_MARKS = re.compile(r"<{3,}|>{3,}")
 _DECODER = JSONDecoder(strict=False)  # models leave line breaks in strings
 _MOST_BRACES = 200
 # A reasoning block; one that was never closed runs to the end, one never opened from the start.
@@ -195,13 +196,14 @@ def _facts(entry: Entry) -> list[str]:
     if alpha is None:
         facts.append("Benchmark: none, so the return itself was judged")
     else:
-        name = outcome.benchmark or "the benchmark"
+        name = _word(outcome.benchmark or "") or "the benchmark"
         facts.append(f"Benchmark: {name}" + ("" if market is None else f" {percent(market)}"))
         facts.append(f"Alpha, the return less the benchmark's: {percent(alpha, digits)}")
     facts.append(f"Band, within which a move says nothing: {percent(band, digits)[1:]} either way")
     facts.append(f"Verdict: {_VERDICTS[entry.verdict]}")
     if outcome.flags:
-        facts.append(f"Remarks: {', '.join(flag.replace('_', ' ') for flag in outcome.flags)}")
+        remarks = ", ".join(flag.replace("_", " ") for flag in outcome.flags)
+        facts.append(f"Remarks: {_word(remarks)}")
     return facts
 
 
@@ -235,7 +237,17 @@ def ids_in(entry: Entry, related: Sequence[Entry]) -> set[str]:
 def _fenced(text: str, names: Mapping[str, str]) -> str:
     """A text of the log that can neither close its fence nor show an id."""
     ids = re.compile("|".join(map(re.escape, sorted(names, reverse=True))))
-    return ids.sub(lambda match: names[match[0]], text).replace("<<<", "< <").replace(">>>", "> >")
+    return _plain(ids.sub(lambda match: names[match[0]], text))
+
+
+def _plain(text: str) -> str:
+    """A text without fence marks; however many stand side by side, each is set apart."""
+    return _MARKS.sub(lambda match: " ".join(match[0]), text)
+
+
+def _word(text: str) -> str:
+    """A name or flag that a ledger holds, as a fact may show it: on one line, without marks."""
+    return " ".join(_plain(text).split())
 
 
 def _cut(text: str, longest: int) -> str:

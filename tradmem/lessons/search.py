@@ -6,6 +6,7 @@ entry whose text has changed since is folded and looked at by itself; so what is
 how rare a word is, depends on nothing that was not known then.
 """
 
+import gc
 import threading
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Sequence
@@ -35,6 +36,18 @@ class Row(NamedTuple):
     sole: bool
     archived: bool
     digest: int
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Have no garbage looked for: a large log makes many objects, and none that is garbage."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 class SearchIndex:
@@ -91,6 +104,13 @@ class SearchIndex:
     # Staying up to date
 
     def _refresh(self) -> None:
+        if self._mark is None:
+            with _no_collection():
+                self._read_on()
+        else:
+            self._read_on()
+
+    def _read_on(self) -> None:
         changes = self.journal.passages(self._mark)
         if changes.passages or changes.gone:
             for name in changes.gone:

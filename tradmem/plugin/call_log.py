@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import re
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +14,7 @@ from tradmem.errors import LogError
 
 logger = logging.getLogger("tradmem.plugin")
 _LONGEST = 200  # characters of a value
+_TOKEN = re.compile(r"tradmem_[A-Za-z0-9_-]{20,}")  # should a client name a thing by one
 
 
 class CallLog:
@@ -43,6 +45,7 @@ class CallLog:
         """Append a line; a failure is logged and stops nothing."""
         line = {"at": format_instant(self._clock()), **values}
         data = json.dumps(_short(line), ensure_ascii=True, default=str) + "\n"
+        data = _TOKEN.sub("(a token)", data)
         try:
             with self._lock:
                 os.write(self._descriptor, data.encode())

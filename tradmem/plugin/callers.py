@@ -125,6 +125,18 @@ def read_tokens(path: Path, libraries: Mapping[str, Library]) -> tuple[Grant, ..
     Raises:
         UsageError: it cannot be read, a token cannot be, or tenants would share a library.
     """
+    grants = []
+    for number, table in enumerate(_tables(path), 1):
+        try:
+            grants.append(_grant(table, libraries))
+        except UsageError as error:
+            raise UsageError(f"{path}, token {number}: {error}") from error
+    _check(path, grants)
+    return tuple(grants)
+
+
+def _tables(path: Path) -> list[Any]:
+    """What stands under ``tokens`` in a file."""
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
@@ -132,14 +144,7 @@ def read_tokens(path: Path, libraries: Mapping[str, Library]) -> tuple[Grant, ..
     tables = data.get("tokens", [])
     if set(data) - {"tokens"} or not isinstance(tables, list):
         raise UsageError(f"{path} holds more than tokens; write each as a table [[tokens]]")
-    grants = []
-    for number, table in enumerate(tables, 1):
-        try:
-            grants.append(_grant(table, libraries))
-        except UsageError as error:
-            raise UsageError(f"{path}, token {number}: {error}") from error
-    _check(path, grants)
-    return tuple(grants)
+    return tables
 
 
 def new_token() -> str:
@@ -150,6 +155,41 @@ def new_token() -> str:
 def hash_of(token: str) -> str:
     """What is kept of a token."""
     return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
+
+
+def check_names(
+    path: Path, tables: Mapping[str, Mapping[str, Any]], tenant: str, libraries: Iterable[str]
+) -> None:
+    """That a token of a tenant may name libraries, so that a slip of the pen locks nobody out.
+
+    Args:
+        path: the file of tokens; it need not be there.
+        tables: the libraries that the settings declare.
+        tenant: whose token it is to be.
+        libraries: what it is to name.
+
+    Raises:
+        UsageError: there is no such library, or it is another tenant's.
+    """
+    others = _tenants(path) if path.exists() else {}
+    for name in libraries:
+        if name not in tables:
+            near = get_close_matches(name, tables, n=1, cutoff=0)
+            hint = f"; the nearest is {near[0]}" if near else ""
+            raise UsageError(f"there is no library {name[:60]!r}{hint}")
+        owner = tables[name].get("tenant") or others.get(name) or tenant
+        if owner != tenant:
+            raise UsageError(f"the library {name} is another tenant's")
+
+
+def _tenants(path: Path) -> dict[str, str]:
+    """By the names of libraries, whose they are by a file of tokens."""
+    return {
+        str(name): str(table.get("tenant"))
+        for table in _tables(path)
+        if isinstance(table, Mapping) and isinstance(table.get("libraries"), list)
+        for name in table["libraries"]
+    }
 
 
 def write_token(

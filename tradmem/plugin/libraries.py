@@ -11,7 +11,7 @@ is, is fixed here and never by the model.
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
@@ -166,7 +166,7 @@ def check_apart(libraries: Iterable[Library]) -> None:
         UsageError: two names make one tool name, or two tenants share a log.
     """
     names: dict[str, str] = {}
-    places: dict[str, Library] = {}
+    places: dict[object, Library] = {}
     for library in libraries:
         other = names.setdefault(library.suffix, library.name)
         if other != library.name:
@@ -174,12 +174,22 @@ def check_apart(libraries: Iterable[Library]) -> None:
                 f"the libraries {other} and {library.name} would have tools of one name; "
                 "rename one of them"
             )
-        first = places.setdefault(library.place, library)
-        if first.tenant != library.tenant:
-            raise UsageError(
-                f"the libraries {first.name} and {library.name} of two tenants share a log; "
-                "give each its own"
-            )
+        for place in _places(library):
+            first = places.setdefault(place, library)
+            if first.tenant != library.tenant:
+                raise UsageError(
+                    f"the libraries {first.name} and {library.name} of two tenants share a log; "
+                    "give each its own"
+                )
+
+
+def _places(library: Library) -> Iterator[object]:
+    """What tells a log from all others: its path, and for one that is there the file itself."""
+    yield library.place
+    path = getattr(library.memory.journal, "path", None)
+    if path is not None and path.exists():
+        found = path.stat()
+        yield found.st_dev, found.st_ino
 
 
 def _log(name: str, table: Mapping[str, Any], folder: Path) -> str:

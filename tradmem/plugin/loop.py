@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -99,15 +100,16 @@ class Loop:
             )
         text = self.text(update)
         values = {**values_of(state), **update}
+        ticker = self._named("ticker", values, seen)
         if not text.strip():
-            logger.info("no decision on %s", _get(values, self.keys["ticker"] or ""))
+            logger.info("no decision on %s", ticker)
             return
         rating = _get(update, self.rating)
         is_rating = isinstance(rating, str) and rating.lower() in _RATINGS
         found = record_node(self.memory, agent=self.agent)(
             {
-                "ticker": _get(values, self.keys["ticker"] or ""),
-                "date": _get(values, self.keys["date"] or ""),
+                "ticker": ticker,
+                "date": self._named("date", values, seen),
                 "decision": text,
                 "rating": rating if is_rating else None,
                 "recalled": seen["recalled"],
@@ -117,6 +119,13 @@ class Loop:
         )
         for notice in found["notices"]:
             logger.warning("%s", notice)
+
+    def _named(self, name: str, values: Mapping[str, Any], seen: Mapping[str, Any]) -> Any:
+        """What a state says, or else what the one said that the agent began with."""
+        found = None
+        with suppress(Exception):  # it was written for what an agent begins with
+            found = _get(values, self.keys[name] or "")
+        return found or seen.get(name)
 
     def text(self, update: Mapping[str, Any]) -> str:
         """The decision that an update holds; empty for none."""

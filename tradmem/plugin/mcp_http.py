@@ -16,20 +16,20 @@ from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_REQUEST
 from pydantic import AnyHttpUrl
-from starlette.responses import Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from tradmem.errors import UsageError
 from tradmem.plugin.call_log import CallLog
 from tradmem.plugin.callers import Caller, Grant, Tokens, hash_of
-from tradmem.plugin.mcp_server import MOST_BYTES, MemoryServer, logger
+from tradmem.plugin.mcp_gate import Gate, PromptProtocol
+from tradmem.plugin.mcp_server import MemoryServer, logger
+from tradmem.plugin.wire import MOST_BYTES
 
 PATH = "/mcp"
 _MOST_CONNECTIONS = 200
 _BACKLOG = 128
 _SHUTDOWN = 5  # seconds that calls under way are given
 _LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
-_REFUSALS = (401, 403, 405, 413, 421)
 
 
 def parse_address(text: str) -> tuple[str, int]:
@@ -89,6 +89,7 @@ def serve_http(
     sys.stderr.flush()
     config = uvicorn.Config(
         app,
+        http=PromptProtocol,
         log_config=None,
         access_log=False,
         server_header=False,
@@ -114,7 +115,8 @@ def http_app(
     """
     if (caller is None) == (tokens is None):
         raise UsageError("a server needs either one caller or a file of tokens")
-    who = (lambda _: caller) if tokens is None else _Bearers(tokens).caller_of
+    bearers = None if tokens is None else _Bearers(tokens)
+    who = (lambda _: caller) if bearers is None else bearers.caller_of
     server = MemoryServer(who, calls).server()  # type: ignore[arg-type]
     shared: dict[str, Any] = {
         "streamable_http_path": PATH,
@@ -122,13 +124,13 @@ def http_app(
         "stateless_http": True,
         "max_request_body_size": MOST_BYTES,
     }
-    if tokens is None:
+    if bearers is None:
         names = [f"{name}:*" for name in _LOOPBACK_NAMES]
         security = TransportSecuritySettings(
             allowed_hosts=[*names, *_LOOPBACK_NAMES],
             allowed_origins=[f"http://{name}" for name in (*names, *_LOOPBACK_NAMES)],
         )
-        return _Watched(server.streamable_http_app(**shared, transport_security=security), calls)
+        return Gate(server.streamable_http_app(**shared, transport_security=security), calls)
     # A page in somebody's browser, for which the host is checked elsewhere, knows no token.
     security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     auth = AuthSettings(
@@ -136,9 +138,9 @@ def http_app(
         resource_server_url=None,
     )
     app = server.streamable_http_app(
-        **shared, transport_security=security, auth=auth, token_verifier=_Bearers(tokens)
+        **shared, transport_security=security, auth=auth, token_verifier=bearers
     )
-    return _Watched(app, calls)
+    return Gate(app, calls, bearers.knows)
 
 
 class _Bearers:
@@ -146,6 +148,10 @@ class _Bearers:
 
     def __init__(self, tokens: Tokens) -> None:
         self._tokens = tokens
+
+    def knows(self, token: str) -> bool:
+        """Whether a token stands for anything."""
+        return self._find(hash_of(token)) is not None
 
     async def verify_token(self, token: str) -> AccessToken | None:
         """What the transport keeps of a token: its hash, and whose it is."""
@@ -179,34 +185,6 @@ class _Bearers:
         except UsageError as error:
             logger.error("nobody is let in: %s", error)
             return None
-
-
-class _Watched:
-    """Notes what was refused before it was a call; takes calls alone.
-
-    There are no sessions, so a stream that a GET would open has nothing to tell, and would
-    stay open for nothing.
-    """
-
-    def __init__(self, app: ASGIApp, calls: CallLog | None) -> None:
-        self._app = app
-        self._calls = calls
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def watch(message: Message) -> None:
-            if message["type"] == "http.response.start" and message["status"] in _REFUSALS:
-                peer = scope.get("client") or ("",)
-                assert self._calls is not None
-                self._calls.write(refused=message["status"], peer=peer[0])
-            await send(message)
-
-        watched = scope["type"] == "http" and self._calls is not None
-        to_client = watch if watched else send
-        if scope["type"] == "http" and scope["method"] != "POST":
-            refusal = Response("only POST is answered here", 405, {"Allow": "POST"})
-            await refusal(scope, receive, to_client)
-        else:
-            await self._app(scope, receive, to_client)
 
 
 def _listen(host: str, port: int) -> socket.socket:

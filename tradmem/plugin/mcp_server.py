@@ -5,9 +5,8 @@ calls. What a caller may not use is answered exactly as what is not there.
 """
 
 import logging
-import re
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from importlib.metadata import version
 from typing import Any
 
@@ -17,22 +16,19 @@ import mcp_types as types
 from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 
-from tradmem.errors import UnknownEntry, UsageError
-from tradmem.journal.format import render
+from tradmem.errors import TradmemError, UsageError
 from tradmem.plugin import texts
 from tradmem.plugin.answers import Seen
 from tradmem.plugin.call_log import CallLog, sizes
 from tradmem.plugin.callers import Caller
-from tradmem.plugin.desk import caller_tools, recall
-from tradmem.plugin.libraries import Access, Library, library_of
+from tradmem.plugin.desk import caller_tools
+from tradmem.plugin.offers import prompt_of, prompts_of, resource_of
 from tradmem.plugin.tools import Answer
+from tradmem.plugin.wire import sendable
 
 logger = logging.getLogger("tradmem.plugin")
-_URI = re.compile(r"tradmem://([a-z0-9_-]{1,32})/(?:log|entries/([0-9a-f]{4,12}))\Z")
 _MARKDOWN = "text/markdown"
-MOST_BYTES = 1_000_000  # of a request
-_MOST_ENTRIES = 100  # of a log in one resource
-_AT_ONCE = 8  # calls that are carried out at once; the others wait
+_AT_ONCE = 8  # calls of a tenant that are carried out at once; the others wait
 _NO_RESOURCE = -32002  # the code that the protocol gives to it
 INSTRUCTIONS = (
     "A memory that outlasts this conversation. Look there with query_memory before you ask the "
@@ -56,7 +52,7 @@ class MemoryServer:
         self._caller_of = caller_of
         self._calls = calls
         self._seen = Seen()
-        self._limiter: anyio.CapacityLimiter | None = None
+        self._limiters: dict[str, anyio.CapacityLimiter] = {}
 
     def server(self) -> Server[Any]:
         """The server, for any transport."""
@@ -98,13 +94,14 @@ class MemoryServer:
     async def _call_tool(
         self, ctx: Any, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        tools = {tool.name: tool for tool in caller_tools(self._caller_of(ctx), self._seen)}
+        caller = self._caller_of(ctx)
+        tools = {tool.name: tool for tool in caller_tools(caller, self._seen)}
         tool = tools.get(params.name)
         if tool is None:
             answer = Answer(_no_tool(params.name, tools), failed=True)
         else:
-            answer = await self._in_thread(tool.answer, params.arguments)
-        content = types.TextContent(type="text", text=_sendable(answer.text))
+            answer = await self._in_thread(caller, tool.answer, params.arguments)
+        content = types.TextContent(type="text", text=sendable(answer.text))
         return types.CallToolResult(content=[content], is_error=answer.failed)
 
     # Resources
@@ -138,11 +135,11 @@ class MemoryServer:
     async def _read_resource(
         self, ctx: Any, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        uri = str(params.uri)
-        text = await self._in_thread(_read, self._caller_of(ctx), uri)
+        uri, caller = str(params.uri), self._caller_of(ctx)
+        text = await self._looked_up(caller, resource_of, caller, uri)
         if text is None:
             raise MCPError(_NO_RESOURCE, f"there is no resource {uri[:100]!r}")
-        content = types.TextResourceContents(uri=uri, mime_type=_MARKDOWN, text=_sendable(text))
+        content = types.TextResourceContents(uri=uri, mime_type=_MARKDOWN, text=sendable(text))
         return types.ReadResourceResult(contents=[content])
 
     # Prompts
@@ -159,7 +156,7 @@ class MemoryServer:
                     description=f"A decision with the memory on: {library.description}",
                     arguments=arguments,
                 )
-                for name, library in _prompts(self._caller_of(ctx))
+                for name, library in prompts_of(self._caller_of(ctx))
             ]
         )
 
@@ -167,24 +164,46 @@ class MemoryServer:
         self, ctx: Any, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
         caller = self._caller_of(ctx)
-        library = dict(_prompts(caller)).get(params.name)
+        library = dict(prompts_of(caller)).get(params.name)
         if library is None:
             raise MCPError(types.INVALID_PARAMS, f"there is no prompt {params.name[:60]!r}")
         try:
-            text = await self._in_thread(
-                _prompt, library, params.arguments or {}, caller, self._seen
+            text = await self._looked_up(
+                caller, prompt_of, library, params.arguments or {}, caller, self._seen
             )
         except UsageError as error:
             raise MCPError(types.INVALID_PARAMS, str(error)) from error
-        content = types.TextContent(type="text", text=_sendable(text))
+        content = types.TextContent(type="text", text=sendable(text))
         return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])
 
     # Around every request
 
-    async def _in_thread(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        if self._limiter is None:
-            self._limiter = anyio.CapacityLimiter(_AT_ONCE)
-        return await anyio.to_thread.run_sync(function, *arguments, limiter=self._limiter)
+    async def _in_thread(
+        self, caller: Caller, function: Callable[..., Any], *arguments: Any
+    ) -> Any:
+        """Do something for a caller; another tenant's calls that wait hold nobody up."""
+        limiter = self._limiters.get(caller.tenant)
+        if limiter is None:
+            limiter = self._limiters[caller.tenant] = anyio.CapacityLimiter(_AT_ONCE)
+        return await anyio.to_thread.run_sync(function, *arguments, limiter=limiter)
+
+    async def _looked_up(
+        self, caller: Caller, function: Callable[..., Any], *arguments: Any
+    ) -> Any:
+        """The same; why it failed is for our own log, and no client's to know.
+
+        Raises:
+            MCPError: it failed.
+        """
+        try:
+            return await self._in_thread(caller, function, *arguments)
+        except UsageError:
+            raise
+        except TradmemError as error:
+            logger.error("a request failed: %s", error)  # noqa: TRY400 - the line says it all
+        except Exception:
+            logger.exception("a request failed")
+        raise MCPError(types.INTERNAL_ERROR, texts.FAILED)
 
     async def _noted(self, ctx: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
         """Carry out a request and note it in the log of calls."""
@@ -221,38 +240,6 @@ class MemoryServer:
         )
 
 
-def _read(caller: Caller, uri: str) -> str | None:
-    """A resource of a caller; None if there is none, be it of whomever."""
-    found = _URI.match(uri)
-    try:
-        library = library_of({lib.name: lib for lib in caller.libraries}, found[1] if found else "")
-        name = found[2] if found else ""
-        if not name:
-            entries = library.memory.journal.latest(_MOST_ENTRIES)
-            return b"".join(map(render, entries)).decode()
-        entry = library.memory.get(name)
-    except (UsageError, UnknownEntry):
-        return None
-    return render(entry).decode() if entry else None
-
-
-def _prompts(caller: Caller) -> Iterator[tuple[str, Library]]:
-    several = len(caller.libraries) > 1
-    for library in caller.libraries:
-        yield "decide_with_memory" + (f"_{library.suffix}" if several else ""), library
-
-
-def _prompt(library: Library, arguments: Mapping[str, Any], caller: Caller, seen: Seen) -> str:
-    found = recall(library, arguments, caller.name, seen)
-    several = len(caller.libraries) > 1
-    template = texts.PROMPT if library.access is Access.ADD else texts.PROMPT_READ
-    return template.format(
-        ticker=found.ticker,
-        context=found.text.strip() or texts.NO_CONTEXT,
-        record="record_decision" + (f"_{library.suffix}" if several else ""),
-    )
-
-
 def _no_tool(name: str, tools: Mapping[str, Any]) -> str:
     return texts.REFUSED.format(
         error=f"there is no tool {name[:60]!r}; use one of {', '.join(tools)}"
@@ -263,8 +250,3 @@ def _is_error(result: Any) -> bool:
     if isinstance(result, Mapping):
         return bool(result.get("isError"))
     return bool(getattr(result, "is_error", False))
-
-
-def _sendable(text: str) -> str:
-    """A text that UTF-8 can carry."""
-    return text.encode("utf-8", "replace").decode()

@@ -6,7 +6,6 @@ A line that is no request is answered as one, so that whoever sent it does not w
 import asyncio
 import json
 import os
-import re
 import threading
 from collections.abc import AsyncIterator
 from concurrent.futures import CancelledError
@@ -20,15 +19,10 @@ from mcp.shared.message import SessionMessage
 
 from tradmem.plugin.call_log import CallLog
 from tradmem.plugin.callers import Caller
-from tradmem.plugin.mcp_server import MOST_BYTES, MemoryServer
+from tradmem.plugin.mcp_server import MemoryServer
+from tradmem.plugin.wire import MOST_BYTES, whole
 
 _CHUNK = 65536
-# Every escape of JSON, of which the halves of a pair are looked at together.
-_ESCAPE = re.compile(
-    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
-    r"|(?P<half>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
-    re.DOTALL,
-)
 
 
 def serve_stdio(caller: Caller, calls: CallLog | None = None) -> None:
@@ -78,7 +72,7 @@ class _Lines:
     async def __aiter__(self) -> AsyncIterator[str]:
         await self._ready.wait()
         async for line in self._lines():
-            text = _whole(line.decode("utf-8", "replace"))
+            text = whole(line.decode("utf-8", "replace"))
             refusal = _refusal(text) if len(line) <= MOST_BYTES else _no_message()
             if refusal is None:
                 yield text
@@ -119,11 +113,6 @@ class _Lines:
             return os.read(self._descriptor, _CHUNK)
         except OSError:  # it is closed
             return b""
-
-
-def _whole(text: str) -> str:
-    """JSON whose texts hold no half of a character, which a model may write."""
-    return _ESCAPE.sub(lambda found: "\\ufffd" if found["half"] else found[0], text)
 
 
 def _refusal(text: str) -> types.JSONRPCError | None:

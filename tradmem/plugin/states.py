@@ -5,10 +5,13 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from langchain_core.messages import BaseMessage, convert_to_messages
+from langgraph import types
 from langgraph.types import Command
 from pydantic import BaseModel
 
 from tradmem.errors import UsageError
+
+_OVERWRITE: Any = getattr(types, "Overwrite", ())  # what later versions set a reduced key by
 
 
 def values_of(state: Any) -> Mapping[str, Any]:
@@ -58,6 +61,8 @@ def update_of(result: Any) -> Mapping[str, Any]:
 
 def text_of(decision: Any) -> str:
     """A decision as text; of messages, the last one's."""
+    if isinstance(decision, _OVERWRITE):
+        decision = decision.value
     if isinstance(decision, list) and decision:
         decision = decision[-1]
     if _is_message(decision):

@@ -158,24 +158,9 @@ def execute(
 
 def langchain_tools(tools: Iterable[Tool]) -> "list[BaseTool]":
     """The same tools for LangChain and LangGraph agents, sync and async."""
-    from langchain_core.tools import StructuredTool  # noqa: PLC0415 - takes a second to load
+    from tradmem.plugin.langchain import langchain_tool  # noqa: PLC0415 - takes a second to load
 
-    def made(tool: Tool) -> "BaseTool":
-        def call(**arguments: Any) -> str:
-            return tool(arguments)
-
-        async def acall(**arguments: Any) -> str:
-            return await tool.acall(arguments)
-
-        return StructuredTool.from_function(
-            func=call,
-            coroutine=acall,
-            name=tool.name,
-            description=tool.description,
-            args_schema=dict(tool.parameters),
-        )
-
-    return [made(tool) for tool in tools]
+    return [langchain_tool(tool) for tool in tools]
 
 
 def _object(arguments: Mapping[str, Any] | str | None) -> Mapping[str, Any]:

@@ -16,6 +16,7 @@ import logging
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,9 @@ MODULE = "tradingagents.agents.utils.memory"
 GRAPH = "tradingagents.graph.trading_graph"
 NAME = "TradingMemoryLog"
 _NO_BUDGET = 10**9  # characters: theirs has none
+_NEEDED = ("ticker", "trade_date", "raw_return", "holding_days")  # of an update
 _trade_date: ContextVar[str | None] = ContextVar("trade_date", default=None)
+_company: ContextVar[str] = ContextVar("company", default="")
 
 
 class TradingMemoryLog:
@@ -55,6 +58,8 @@ class TradingMemoryLog:
         self.memory: Memory | None = None
         self._seen: dict[str, Recall] = {}
         if path:
+            if not isinstance(path, str | PathLike):
+                raise UsageError(f"memory_log_path is {path!r:.60}; it is a path")
             most = config.get("memory_log_max_entries")
             if most is not None and (isinstance(most, bool) or not isinstance(most, int)):
                 raise UsageError(f"memory_log_max_entries is {most!r}; it is a number or None")
@@ -128,7 +133,7 @@ class TradingMemoryLog:
             updates: each with the arguments of :meth:`update_with_outcome` as keys.
 
         Raises:
-            UsageError: a figure is no number; nothing was stored.
+            UsageError: a key is lacking, or a figure is no number; nothing was stored.
         """
         if self.memory is None:
             return
@@ -136,6 +141,8 @@ class TradingMemoryLog:
         pending = {(e.ticker, e.date): e for e in reversed(self._pending())}
         additions: list[tuple[str, Addition]] = []
         for update in updates:
+            if lacking := [name for name in _NEEDED if name not in update]:
+                raise UsageError(f"an update has no {lacking[0]}; nothing was stored")
             key = (check_ticker(update["ticker"]), parse_date(str(update["trade_date"])))
             entry = pending.pop(key, None)
             if entry is None:
@@ -151,9 +158,13 @@ class TradingMemoryLog:
         """The decisions in the log (not its archive) by date, as dicts with texts.
 
         Their keys are ``date``, ``ticker``, ``rating``, ``pending``, ``raw``, ``alpha``,
-        ``holding``, ``decision`` and ``reflection``; figures are as they stand in the tag.
+        ``holding``, ``decision`` and ``reflection``; figures are as they stand in the tag. In a
+        run that :func:`install` noted, its ticker is spelt as the run spells it, which looks
+        for its own entries by it.
         """
-        return [as_dict(entry) for entry in self._decisions()]
+        found, spelt = [as_dict(entry) for entry in self._decisions()], _company.get()
+        own = spelt.strip().upper()
+        return [told | {"ticker": spelt} if told["ticker"] == own else told for told in found]
 
     def get_pending_entries(self) -> list[dict[str, Any]]:
         """Those that wait for an outcome."""
@@ -264,12 +275,15 @@ def _note_runs(graph: str) -> Callable[[], None]:
 
     @functools.wraps(propagate)
     def noted(*args: Any, **kwargs: Any) -> Any:
-        given = signature.bind(*args, **kwargs).arguments.get("trade_date")
-        token = _trade_date.set(str(given) if given else None)
+        bound = signature.bind(*args, **kwargs).arguments
+        given, company = bound.get("trade_date"), bound.get("company_name")
+        day = _trade_date.set(str(given) if given else None)
+        name = _company.set(company if isinstance(company, str) else "")
         try:
             return propagate(*args, **kwargs)
         finally:
-            _trade_date.reset(token)
+            _trade_date.reset(day)
+            _company.reset(name)
 
     owner.propagate = noted
     return lambda: setattr(owner, "propagate", propagate)

@@ -129,7 +129,8 @@ def replay(  # noqa: PLR0917 - the first nine are what a replay is
             ``decide`` unless that is None, such as :func:`tradmem.agent.build_graph`.
         decide_at: see :class:`~tradmem.study.schedule.DecideAt`.
         settings: those of the memory by default. Where they say nothing of a hold-out and all
-            of the memory is seen, it is ``STUDY_HOLDOUT``.
+            of the memory is seen, it is ``STUDY_HOLDOUT``; none for a ``graph``, which may keep
+            no account of what was withheld.
         reflector: who writes the lessons; the memory's by default, else the template.
         agent: under which name decisions are recorded; a graph that records has its own.
         horizon: sessions to hold; the settings' first by default.
@@ -151,7 +152,6 @@ def replay(  # noqa: PLR0917 - the first nine are what a replay is
     named, first, last = _span(tickers, start, end)
     given = memory if isinstance(memory, Memory) else None
     settings = settings or (given.settings if given else Settings())
-    settings = with_lots(settings, choice(Sight, sight, "sight"))
     how = How(
         decide_at=choice(DecideAt, decide_at, "decide_at"),
         agent=agent,
@@ -159,6 +159,7 @@ def replay(  # noqa: PLR0917 - the first nine are what a replay is
         sight=choice(Sight, sight, "sight"),
         seed=seed,
     )
+    settings = _with_lots(settings, how.sight, keeps_account=graph is None)
     found, settings, remarks = _closes(prices, named, first, last, settings)
     last, said = _until(found, named, last, settings)
     remarks += said
@@ -270,14 +271,16 @@ def _journal(memory: Store, settings: Settings) -> Journal:
     return memory
 
 
-def with_lots(settings: Settings, sight: Sight) -> Settings:
+def _with_lots(settings: Settings, sight: Sight, *, keeps_account: bool) -> Settings:
     """The settings with a study's hold-out; with none where what is seen is less than a recall.
 
     What a person set stands, as far as it can be.
     """
     if sight is not Sight.FULL:
         return replace(settings, holdout=0.0)
-    return replace(settings, holdout=STUDY_HOLDOUT) if settings.holdout is None else settings
+    if settings.holdout is None and keeps_account:
+        return replace(settings, holdout=STUDY_HOLDOUT)
+    return settings
 
 
 def _decider(decide: Any, graph: Any, memory: Memory, how: How) -> Decide | Graph:
