@@ -1,6 +1,7 @@
 """``stats``: how good the decisions were, and how much of that may be believed."""
 
 from dataclasses import asdict
+from datetime import date
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--ticker", "-t", multiple=True, metavar="TICKER", help="Only these tickers.")
 @click.option("--agent", "-a", multiple=True, metavar="NAME", help="Only these agents.")
-@click.option("--since", metavar="DATE", help="Only decisions of then or later.")
-@click.option("--until", metavar="DATE", help="Only decisions of then or earlier.")
+@click.option("--since", metavar="DATE", help="Decided then or later; 7d and 2w count back.")
+@click.option("--until", metavar="DATE", help="Decided then or earlier.")
 @click.option(
     "--by",
     multiple=True,
@@ -65,7 +66,8 @@ def stats(
     together, so the intervals are wider than the number of calls suggests. What was
     forgotten counts; forgetting hides from recall only.
     """
-    memory, chosen = open_memory(log), _Chosen(ticker, agent, since, until)
+    first, last = options.days(as_instant(as_of, now()).date(), since, until)
+    memory, chosen = open_memory(log), _Chosen(ticker, agent, first, last)
     if lessons:
         _lessons(memory, as_of, chosen, by=by, horizon=horizon, log=log, as_json=as_json)
         return
@@ -97,8 +99,8 @@ class _Chosen(NamedTuple):
 
     tickers: tuple[str, ...]
     agents: tuple[str, ...]
-    since: str | None
-    until: str | None
+    since: date | None
+    until: date | None
 
 
 def _lessons(
