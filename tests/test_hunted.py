@@ -11,6 +11,7 @@ from tradmem.journal.passages import passage_of
 from tradmem.lessons.entities import names_in
 from tradmem.lessons.exchanges import exchanges_beside
 from tradmem.lessons.reflect import FaultKind
+from tradmem.lessons.track import track
 from tradmem.lessons.wire import read_body
 from tradmem.market.prices import Bars
 from tradmem.running.record import RunLog
@@ -116,6 +117,16 @@ def test_a_value_beyond_all_bounds_costs_its_own_entry_at_most(head, tmp_path):
     entry, _ = journal.append(decision(ticker="AAPL"))
     assert entry.id in [e.id for e in journal.entries()]
     assert all(problem.line in (1, 2) for problem in journal.problems())
+
+
+def test_the_end_of_the_calendar_costs_no_count(tmp_path):
+    path = tmp_path / "memory.md"
+    tag = "[9999-12-30 | NVDA | Buy | +1.0% | +1.0% | 9d | resolved:9999-12-31]"
+    path.write_text(f"{tag}\n\nDECISION:\nx\n\n<!-- ENTRY_END -->\n\n", encoding="utf-8")
+    journal = MarkdownJournal(path)
+    (counts,) = journal.counts("NVDA", datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=UTC))
+    assert counts.right + counts.neutral == 1
+    assert track(journal.entries()).lines
 
 
 def test_odd_bars_of_one_symbol_cost_the_others_nothing():
@@ -456,6 +467,21 @@ def test_a_log_with_a_mark_behind_another_log_loses_no_entry(tmp_path):
     assert {entry.status for entry in MarkdownJournal(path).entries()} == {Status.RESOLVED}
     assert journal.problems() == []
     assert path.read_bytes().count(b"\xef\xbb\xbf[2026-01-05 | AAPL") == 1
+
+
+def test_a_title_that_was_put_above_the_mark_of_a_log_costs_no_entry(tmp_path):
+    path = tmp_path / "memory.md"
+    log_of(path, *map(str, range(8)))
+    title = b"# Title\n\n\xef\xbb\xbf"
+    path.write_bytes(title + path.read_bytes())
+    journal = MarkdownJournal(path, max_resolved=0)
+    resolve_all(journal)
+    fresh = MarkdownJournal(path)
+    assert [entry.decision for entry in fresh.entries()] == [str(number) for number in range(8)]
+    assert {entry.status for entry in fresh.entries()} == {Status.RESOLVED}
+    assert sum(entry.archived for entry in fresh.entries()) == 3
+    assert fresh.problems() == []
+    assert path.read_bytes().startswith(b"# Title\n\n")
 
 
 @pytest.mark.parametrize(

@@ -127,6 +127,38 @@ def test_a_replaced_revision_is_neither_resolved_counted_nor_recalled(journal):
     assert {e.id for e in journal.entries()} == {old.id, new.id}
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_revision_that_comes_from_elsewhere_replaces_the_older_one_in_whatever_file(
+    journal, first
+):
+    """A copy of one revision is taken over when the other was resolved long ago."""
+    both = [decision("first"), decision("second", rating=Rating.SELL, revision=1)]
+    there, comes = both[first], both[1 - first]
+    journal.append(there, on_conflict=OnConflict.EXACT)
+    journal.add([(there.id, outcome()), (there.id, lesson())])
+    grow(journal, 8, start=1)
+    journal.append(comes, on_conflict=OnConflict.EXACT)
+    old, new = both
+    assert [e.id for e in journal.unfinished()] == ([new.id] if first == 0 else [])
+    journal.add([(comes.id, outcome()), (comes.id, lesson("Another. Keep it."))])
+    days = sorted(e.date for e in journal.memories(FAR))
+    assert days == [DAY + timedelta(days=number) for number in range(9)]
+    assert old.id not in [e.id for e in journal.memories(FAR)]
+    assert verdicts(journal, "NVDA", FAR) == {"right": 8, "wrong": 1}
+    assert list(journal.get_all([old.id, new.id], replaced=False)) == [new.id]
+
+
+def test_a_revision_that_waits_keeps_the_one_before_it_from_counting(journal):
+    """Also where rotation could take the older one away."""
+    old, _ = journal.append(decision("first"))
+    journal.add([(old.id, outcome()), (old.id, lesson())])
+    new, _ = journal.append(decision("second", rating=Rating.SELL), on_conflict=OnConflict.REVISE)
+    grow(journal, 8, start=1)
+    assert [e.id for e in journal.unfinished()] == [new.id]
+    assert verdicts(journal, "NVDA", FAR) == {"right": 8}
+    assert old.id not in [e.id for e in journal.memories(FAR)]
+
+
 def test_an_addition_that_stands_is_not_added_again(journal):
     entry, _ = journal.append(decision())
     for _ in range(2):

@@ -8,6 +8,7 @@ import pytest
 
 from tests.journal.children import NOBODY, calls_watched
 from tests.journal.made import decision, fill, lesson, made_id, resolution
+from tradmem.errors import LogError
 from tradmem.journal.files import replace
 from tradmem.journal.markdown import MarkdownJournal
 from tradmem.model import Status
@@ -152,6 +153,19 @@ def test_a_linked_archive_stays_a_link(tmp_path):
     assert journal.where(made_id(0)).startswith(f"{link}:")
     assert journal.latest(40) == journal.entries()
     assert tree(disk) == {"old.md"}
+
+
+def test_an_archive_that_leads_to_the_log_itself_is_refused(tmp_path):
+    """What rotated into it would be gone with the rewrite of the log."""
+    path = tmp_path / "memory.md"
+    journal = MarkdownJournal(path, max_resolved=None)
+    fill(journal, range(40))
+    before = path.read_bytes()
+    (tmp_path / "archive").mkdir()
+    (tmp_path / "archive" / "memory-2025.md").symlink_to(path)
+    with pytest.raises(LogError, match="a link to the log itself; remove the link"):
+        MarkdownJournal(path, max_resolved=6).add([(made_id(39), lesson(39, "Another."))])
+    assert path.read_bytes() == before
 
 
 # Modes and owners

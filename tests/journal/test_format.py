@@ -159,6 +159,8 @@ def test_a_tag_is_written_as_it_is_read(line):
         "[2026-01-05 | NVDA | Buy | +6.0% | +4.5% | five]",
         "[2026-01-05 | NVDA | Buy | +6.0% | +4.5% | 5d | resolved:soon]",
         "[2026-01-05 | NVDA | Buy | +6.0%]",
+        f"[2026-01-05 | NVDA | Buy | {'9' * 30}% | +4.5% | 5d]",
+        f"[2026-01-05 | NVDA | Buy | +6.0% | -{'9' * 30}% | 5d]",
         "[2026-01-05 | NVDA | Buy | pending | really]",
         "[NVDA | 2026-01-05 | Buy | pending]",
         "[ | | | ]",

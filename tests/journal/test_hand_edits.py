@@ -1,12 +1,16 @@
 """What a person changes in the file is respected, and said."""
 
-from datetime import date, timedelta
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
 from tests.journal.making import KNOWN, decision, forgetting, lesson, outcome
 from tradmem import MarkdownJournal, Memory, Rating, Status
 from tradmem.journal.passages import passage_of
+from tradmem.journal.tally import Tally, judgements
+
+FAR = datetime(2030, 1, 1, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -47,6 +51,37 @@ def test_edited_figures_count_and_the_rest_of_the_outcome_stays(log):
     assert entry.verdict == "wrong"
 
 
+@pytest.mark.parametrize("figures", ["6% | 4.5% | 5d", "6.00% | +04.5% | 05d", "+6.0%|+4.50%|5d"])
+def test_the_same_figures_in_another_spelling_are_no_edit(log, figures):
+    name, _, edit, path = log
+    before = MarkdownJournal(path).get(name)
+    assert edit("| +6.0% | +4.5% | 5d |", f"| {figures} |").get(name) == before
+
+
+def test_figures_beyond_all_bounds_are_told_and_their_entry_is_left_alone(log):
+    _, other, edit, path = log
+    journal = edit("| +6.0% | +4.5% |", f"| +6.0% | {'9' * 30}% |")
+    before = path.read_bytes()
+    assert [entry.id for entry in journal.entries()] == [other]
+    assert ["beyond all bounds" in problem.message for problem in journal.problems()] == [True]
+    journal.add([(other, outcome())])
+    start = before.index(b"[2026-01-05 | NVDA")
+    block = before[start : before.index(b"<!-- ENTRY_END -->")]
+    assert block in path.read_bytes()
+
+
+@pytest.mark.parametrize("day", ["2026-01-05", "2026-03-01"])
+def test_an_edited_day_of_resolution_is_told_and_changes_nothing(log, day):
+    """When an outcome was known is what the ledger says; the tag only shows it."""
+    name, _, edit, path = log
+    before = MarkdownJournal(path).get(name)
+    journal = edit("resolved:2026-01-12]", f"resolved:{day}]")
+    assert journal.get(name) == replace(before, edited=("resolved",))
+    assert [e.id for e in journal.memories(KNOWN)] == [name]
+    assert journal.memories(KNOWN - timedelta(seconds=1)) == []
+    assert journal.problems() == []
+
+
 def test_an_edited_date_and_ticker_count_and_the_id_stands(log):
     name, other, edit, _ = log
     edit("[2026-01-05 | NVDA |", "[2026-01-06 | NVDL |")
@@ -59,6 +94,23 @@ def test_an_edited_date_and_ticker_count_and_the_id_stands(log):
     )
     assert journal.get(other).edited == ("date",)
     assert [e.ticker for e in journal.entries()] == ["AAPL", "NVDL"]
+
+
+def test_an_archived_entry_whose_year_was_edited_is_found_at_its_date(tmp_path):
+    path = tmp_path / "memory.md"
+    journal = MarkdownJournal(path, max_resolved=1)
+    for number in range(8):
+        day, known = date(2026, 1, 5 + number), KNOWN + timedelta(days=number)
+        entry, _ = journal.append(decision(f"Rating: Buy {number}", day=day))
+        journal.add([(entry.id, outcome(known)), (entry.id, lesson())])
+    archive = tmp_path / "archive" / "memory-2026.md"
+    text = archive.read_text(encoding="utf-8")
+    archive.write_text(text.replace("[2026-01-05 |", "[2027-01-04 |"), encoding="utf-8")
+    moved = decision("Rating: Buy 0", day=date(2027, 1, 4))
+    for seen in (journal, MarkdownJournal(path)):
+        assert [entry.decision for entry in seen.find(moved.date, "NVDA")] == ["Rating: Buy 0"]
+        assert seen.latest(2) == seen.entries()[-2:]
+        assert seen.append(moved)[1] == "unchanged"
 
 
 def test_an_id_taken_by_an_edited_entry_means_the_next_free_revision(log):
@@ -184,6 +236,52 @@ def test_an_edit_survives_the_next_addition(log):
     assert entry.reflection == "A second thought. Keep it."
     assert set(entry.edited) == {"rating", "figures"}
     assert "edited" in entry.outcome.flags
+
+
+def test_an_entry_that_stands_twice_lacks_an_outcome_once(log):
+    name, _, _, path = log
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text + text, encoding="utf-8")
+    assert [entry.id for entry in MarkdownJournal(path).lacking([20])] == [name]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (',"date"', ',"id":"bbbbbbbbbbbb","date"'),
+        (',"date"', ',"id":5,"date"'),
+        (',"date"', ',"add":"mark","date"'),
+    ],
+)
+def test_the_first_id_of_an_identity_stands(log, old, new):
+    name, _, edit, path = log
+    journal = edit(old, new)
+    assert {entry.id for entry in journal.entries()} >= {name}
+    assert journal.get(name) in journal.entries()
+    journal.add([(name, forgetting())])
+    assert MarkdownJournal(path).get(name).forgotten
+
+
+@pytest.mark.parametrize("act", ["reopen", "unresolvable"])
+def test_figures_that_are_typed_back_make_an_entry_due_for_a_lesson(log, act):
+    """Its lesson was dropped when a new outcome was asked for, or it was given up."""
+    name, other, edit, path = log
+    line = f'<!-- tradmem: {{"add":"{act}","at":"2026-02-01T00:00:00Z"}} -->\n'
+    edit("\nDECISION:", line + "\nDECISION:")
+    assert MarkdownJournal(path).get(name).status is Status.SETTLED
+    assert {entry.id for entry in MarkdownJournal(path).unfinished()} == {name, other}
+
+
+def test_a_line_that_says_twice_what_it_adds_is_read_alike_by_all(log):
+    name, _, edit, path = log
+    line = '<!-- tradmem: {"add":"forget","at":"2026-02-01T00:00:00Z","add":"unresolvable"} -->\n'
+    edit("\nDECISION:", line + "\nDECISION:")
+    journal = MarkdownJournal(path)
+    passages = {passage.id: passage for passage in journal.passages().passages}
+    assert passages[name] == passage_of(journal.get(name))
+    wanted = Tally(judgements(journal.get(name))).as_of(FAR)
+    assert journal.counts("NVDA", FAR) == wanted
+    assert name in [entry.id for entry in journal.unfinished()]
 
 
 def test_the_line_of_an_entry_is_told(log):

@@ -1,5 +1,6 @@
 """Texts for a search: read from a block without parsing it, the same as with parsing it."""
 
+import re
 from dataclasses import replace
 from datetime import timedelta
 
@@ -32,6 +33,12 @@ LONG = outcome(KNOWN + timedelta(days=14), horizon=20)
 
 def block(recorded, *added):
     return render(fold_now(recorded, added))
+
+
+def unstamped(kind):
+    """A resolved entry of which a person typed an addition: nothing says when."""
+    line = rb'("add":"%s"),"at":"[^"]*"' % kind
+    return re.sub(line, rb"\1", block(decision(), outcome(), lesson()))
 
 
 @given(decisions(), st.lists(additions(), max_size=4) | st.just([outcome(), lesson()]), texts)
@@ -81,6 +88,8 @@ def test_whatever_is_as_we_write_it_is_not_parsed(raw):
         block(decision(), outcome(), Addition(kind="later", at=KNOWN + timedelta(days=9))),
         block(decision()).replace(b"\n", b"\r\n"),
         b"# A title\n\n" + block(decision()),
+        unstamped(b"outcome"),
+        unstamped(b"reflection"),
     ],
 )
 def test_what_a_person_or_a_correction_touched_is_parsed(raw):

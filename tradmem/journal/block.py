@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 from math import ceil
 from typing import Any, NamedTuple
 
@@ -124,6 +124,8 @@ def read_block(raw: bytes, *, archived: bool = False) -> Reading:
     sections = list(_SECTION.finditer(text))
     opening = next((found for found in sections if found[1] != "REFLECTION"), None)
     head = text[: opening.start()].split("\n")[:-1] if opening else text.split("\n")
+    if "\ufeff" in text:  # a title that was put above the mark of a file
+        head = [line.removeprefix("\ufeff") for line in head]
     at = next((number for number, line in enumerate(head) if looks_like_tag(line)), None)
     if opening is None or at is None:
         missing = "DECISION: or NOTE: section" if opening is None else "tag above its first section"
@@ -153,16 +155,20 @@ def _read_ledger(lines: Sequence[str]) -> _Ledger:
             raise UsageError("there is text between its tag and its first section")
         if not line.rstrip().endswith("-->"):
             raise UsageError("a ledger line was not written to its end")
+        head = _ID_IN_LINE.match(line)
         try:
             data = read_line(line)
+            if head and not ledger.identity:  # the id stands, whatever befell the rest
+                data["id"] = head[1]
+                data.pop("add", None)
             if "add" in data:
                 ledger.additions.append(read_addition(data))
             elif "id" in data and not ledger.identity:
                 ledger.identity, ledger.was = read_identity(data)
         except (ArithmeticError, TypeError, ValueError) as error:
             ledger.faults.append(str(error))
-            if not ledger.identity and (found := _ID_IN_LINE.match(line)):
-                ledger.identity = {"id": found[1]}  # the id stands, whatever befell the rest
+            if head and not ledger.identity:
+                ledger.identity = {"id": head[1]}
     return ledger
 
 
@@ -252,6 +258,8 @@ def _assemble(
         entry = fold_now(recorded, stamped + typed, archived=archived)
     if any("edited" in outcome.flags for outcome in entry.outcomes):
         edited.append("figures")
+    if tag.known_on and entry.outcome and entry.outcome.known_on != tag.known_on:
+        edited.append("resolved")
     return (replace(entry, edited=tuple(edited)) if edited else entry), tuple(typed)
 
 
@@ -305,7 +313,8 @@ def _told_by_tag(tag: Tag, before: Entry) -> Addition | None:
     known = before.outcome
     if known is None:
         return Addition(kind=Act.OUTCOME, outcome=_outcome_of(tag))
-    same_raw, same_alpha = percent(known.raw_return) == tag.raw, percent(known.alpha) == tag.alpha
+    same_raw = fraction(percent(known.raw_return)) == fraction(tag.raw)
+    same_alpha = fraction(percent(known.alpha)) == fraction(tag.alpha)
     if same_raw and same_alpha and known.sessions == tag.sessions:
         return None
     edited = replace(
@@ -320,14 +329,18 @@ def _told_by_tag(tag: Tag, before: Entry) -> Addition | None:
 
 def _outcome_of(tag: Tag) -> Outcome:
     """An outcome of which only the tag line is left."""
-    # Calendar days that hold this many sessions, and a week to spare.
-    estimate = tag.date + timedelta(days=ceil(tag.sessions * 7 / 5) + 7)
     return Outcome(
         horizon=tag.sessions,
         sessions=tag.sessions,
         raw_return=fraction(tag.raw) or 0.0,
         alpha=fraction(tag.alpha),
-        known_at=last_instant(tag.known_on or estimate),
+        known_at=last_instant(tag.known_on or _estimate(tag)),
         source="tag",
         flags=() if tag.known_on else ("estimated",),
     )
+
+
+def _estimate(tag: Tag) -> date:
+    """When an outcome was known that does not say so."""
+    # Calendar days that hold this many sessions, and a week to spare.
+    return tag.date + timedelta(days=ceil(tag.sessions * 7 / 5) + 7)

@@ -35,7 +35,7 @@ class Scanned(NamedTuple):
 
     Attributes:
         first: the number of its first block.
-        distinct: whether each of its blocks has a date and ticker of its own.
+        distinct: whether each of its blocks has a date and ticker of its own in the file.
     """
 
     first: int
@@ -50,6 +50,7 @@ class Blocks:
             ``resolved:`` and a date if the entry teaches something since then, or did until a
             person took that back; with ``pending``, or is of no interest to recall and resolve.
         ids: of each block's entry; empty where its head is not as we write it.
+        keys: the dates and tickers of all blocks, see :meth:`key_of`.
         starts: where each block begins, in bytes; ``end`` is where the last one ends.
         size: of the file, in bytes.
         newline: the majority's style.
@@ -67,6 +68,7 @@ class Blocks:
         self.size = 0
         self.newline = b"\n"
         self._lines: tuple[int, ...] = ()  # CRLF and all of whole blocks, where any are CRLF
+        self.keys: set[bytes] = set()
 
     def scan(self, descriptor: int, size: int) -> Scanned:
         """Take in the blocks from the last known end on, piece by piece."""
@@ -86,7 +88,12 @@ class Blocks:
             length = _PIECE if self.end > start else 2 * length  # a block larger than a piece
         if self._lines or has_cr:
             self._find_newline(self._read(descriptor, base, size - base), base, descriptor)
-        return Scanned(first, distinct=len(keys) == len(self.tags) - first)
+        distinct = len(keys) == len(self.tags) - first and keys.isdisjoint(self.keys)
+        if self.keys:
+            self.keys |= keys
+        else:  # all of a large log at once
+            self.keys = keys
+        return Scanned(first, distinct)
 
     def _take(self, data: bytes, keys: set[bytes], *, is_last: bool) -> None:
         """Note the whole blocks of a piece of the file, and their dates and tickers.
@@ -130,6 +137,11 @@ class Blocks:
     def ticker_of(self, number: int) -> bytes:
         """The ticker of a block's entry; empty if it holds none."""
         return self.tags[number][TICKER_AT:].split(b" |", 1)[0]
+
+    def key_of(self, number: int) -> bytes:
+        """The date and ticker of a block's entry, as its tag has them; empty if it holds none."""
+        tag = self.tags[number]
+        return tag[1 : tag.find(b" |", TICKER_AT)]
 
     def is_known(self, number: int) -> bool:
         """Whether a block may be recalled: its entry teaches something."""

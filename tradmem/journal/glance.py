@@ -35,6 +35,8 @@ def glance(raw: bytes) -> list[Judgement] | None:
         return None
     day, ticker, rating, *told, known_on = found.groups()[:7]
     _, decided, _, recorded, own, _, _, ledger = found.groups()[7:]
+    if ledger.count(b'"add":') != ledger.count(b'{"add":'):
+        return None  # a line that says twice what it adds
     try:
         raw.decode()
         Date.fromisoformat(known_on.decode())
@@ -82,8 +84,7 @@ def _is_odd(raw: bytes, start: int) -> bool:
 def _figures(told: tuple[bytes, ...]) -> Figures:
     """The figures of an outcome, from the groups of :data:`shapes.OUTCOME`."""
     stamped, horizon, sessions, raw, alpha, known_at, entry, leave, band = told
-    if stamped:
-        datetime.fromisoformat(stamped.decode())  # if it cannot be, a parser tells
+    datetime.fromisoformat(stamped.decode())  # if it cannot be, or was typed, a parser tells
     return Figures(
         int(horizon),
         int(sessions),

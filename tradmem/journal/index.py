@@ -68,7 +68,9 @@ class Index(Blocks):
         self._verdicts: dict[bytes, Verdicts] = {}
         self._untaught: set[int] = set()  # blocks that may not be recalled
         self._without_outcome: set[int] = set()
-        self._revised: set[tuple[bytes, bytes]] = set()
+        self._revised: set[bytes] = set()
+        self._searched = 0  # blocks in which revisions were looked for
+        self._last_day = (0, b"")  # of so many dates and tickers
 
     # Staying up to date
 
@@ -129,8 +131,8 @@ class Index(Blocks):
             if not self.is_pending(number) or _OUTCOME in raw:
                 self.put(number, read_block(raw, archived=self.archived).entry)
         self._find_repeats(first, descriptor)
-        if first or not distinct:
-            self._find_revised(first, descriptor)
+        if not distinct:
+            self.revised(descriptor)
         self._extend(first, descriptor)
 
     def put(self, number: int, entry: Entry | None) -> None:
@@ -138,6 +140,8 @@ class Index(Blocks):
         self._entries[number] = entry
         self.tags[number] = _tag_of(entry) if entry else b""
         self.ids[number] = entry.id.encode() if entry else b""
+        if entry:
+            self.keys.add(self.key_of(number))
         if self.is_known(number):
             self._untaught.discard(number)
         else:
@@ -164,15 +168,18 @@ class Index(Blocks):
             else:
                 by_id[name] = number
 
-    def _find_revised(self, first: int, descriptor: int) -> None:
-        """Note the dates and tickers on which some decision may have been revised."""
-        base = self.starts[first] if first < len(self.starts) else self.end
-        data = self._read(descriptor, base, self.end - base)
-        at = data.find(_REVISION)
-        while at >= 0:
-            number = bisect_right(self.starts, base + at) - 1
-            self._revised.add((self.date_of(number), self.ticker_of(number)))
-            at = data.find(_REVISION, at + 1)
+    def revised(self, descriptor: int) -> AbstractSet[bytes]:
+        """The dates and tickers on which some decision of this file may be a revision."""
+        if self._searched < len(self.starts):
+            base = self.starts[self._searched]
+            data = self._read(descriptor, base, self.end - base)
+            at = data.find(_REVISION)
+            while at >= 0:
+                number = bisect_right(self.starts, base + at) - 1
+                self._revised.add(self.key_of(number))
+                at = data.find(_REVISION, at + 1)
+            self._searched = len(self.starts)
+        return self._revised
 
     def _extend(self, first: int, descriptor: int) -> None:
         """Bring what was derived up to date with the blocks from ``first`` on."""
@@ -362,12 +369,11 @@ class Index(Blocks):
 
     def may_be_replaced(self, number: int) -> bool:
         """Whether some decision with the same date and ticker was revised."""
-        return (self.date_of(number), self.ticker_of(number)) in self._revised
+        return self.key_of(number) in self._revised
 
     def is_replaced(self, descriptor: int, number: int) -> bool:
         """Whether a later revision stands in this file for a block's entry."""
-        entry = self.entry(descriptor, number)
-        if entry is None or not self.may_be_replaced(number):
+        if not self.may_be_replaced(number) or not (entry := self.entry(descriptor, number)):
             return False
         day, ticker = self.date_of(number).decode(), self.ticker_of(number).decode()
         group = (self.entry(descriptor, other) for other in self.numbers_of(day, ticker))
@@ -414,6 +420,13 @@ class Index(Blocks):
             if entry := self.entry(descriptor, number):
                 found.append(entry)
         return found[::-1]
+
+    @property
+    def last_day(self) -> bytes:
+        """The latest date of an entry, ISO; empty if there is none."""
+        if self._last_day[0] != len(self.keys):
+            self._last_day = (len(self.keys), max(self.keys)[:10])
+        return self._last_day[1]
 
     @property
     def in_line(self) -> bool:

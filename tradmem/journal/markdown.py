@@ -189,12 +189,12 @@ class MarkdownJournal:
         """See :class:`~tradmem.journal.base.Journal`; little more is parsed than returned."""
         with self._shelf.reading() as opened:
             found = opened.log.latest(opened.descriptor(opened.log), limit)
-            # An archive holds the decisions of one year, so older ones cannot be wanted.
-            first = found[0].date.year if found and len(found) == limit else 0
+            # An archive holds the decisions of a year or so, of which older ones cannot be wanted.
+            first = str(found[0].date).encode() if found and len(found) == limit else b""
             old = [
                 entry
                 for index in opened.archives()
-                if self._shelf.year_of(index) >= first
+                if index.last_day >= first
                 for entry in index.latest(opened.descriptor(index), limit, opened.repeated(index))
             ]
         return sorted(old + found, key=lambda entry: entry.date)[-limit:] if limit else []
@@ -202,16 +202,23 @@ class MarkdownJournal:
     def unfinished(self) -> list[Entry]:
         """See :class:`~tradmem.journal.base.Journal`."""
         with self._shelf.reading() as opened:
-            return opened.log.unfinished(opened.descriptor(opened.log))
+            log = opened.log
+            return [
+                entry
+                for entry in log.unfinished(opened.descriptor(log))
+                if (n := log.number(entry.id)) is None or not opened.is_replaced(log, n)
+            ]
 
     def lacking(self, horizons: Sequence[int]) -> list[Entry]:
         """See :class:`~tradmem.journal.base.Journal`."""
         with self._shelf.reading() as opened:
-            descriptor = opened.descriptor(opened.log)
+            log = opened.log
             return [
                 entry
-                for number, entry in opened.log.entries(descriptor)
-                if lacks(entry, horizons) and not opened.log.is_replaced(descriptor, number)
+                for number, entry in log.entries(opened.descriptor(log))
+                if number not in log.repeats
+                and lacks(entry, horizons)
+                and not opened.is_replaced(log, number)
             ]
 
     def memories(
@@ -229,17 +236,20 @@ class MarkdownJournal:
         wanted = Wanted(as_of, ticker, not_ticker, distinct, lessons, hidden, limit)
         with self._shelf.reading() as opened:
 
-            def entry(index: Index, number: int) -> Entry | None:
+            def in_log(index: Index, number: int) -> Entry | None:
                 descriptor = opened.descriptor(index)
                 if index.is_replaced(descriptor, number):
                     return None
                 return index.entry(descriptor, number)
 
-            found = select([opened.log], entry, wanted)
+            def anywhere(index: Index, number: int) -> Entry | None:
+                return None if opened.is_replaced(index, number) else opened.entry(index, number)
+
+            found = select([opened.log], in_log, wanted)
             if not wanted.sure_without_archive(opened.log, found):
                 indexes = [opened.log, *opened.archives()]
                 if len(indexes) > 1:
-                    found = select(indexes, entry, wanted)
+                    found = select(indexes, anywhere, wanted)
         return found.entries
 
     def counts(self, ticker: str, as_of: datetime) -> "tuple[Counts, ...]":
@@ -260,7 +270,9 @@ class MarkdownJournal:
         for index, verdicts in zip(indexes, found, strict=True):
             repeated = opened.repeated(index)
             for name, judgements in verdicts:
-                if name not in repeated:
+                number = index.number(name.decode()) if len(indexes) > 1 else None
+                is_replaced = number is not None and opened.is_replaced(index, number)
+                if name not in repeated and not is_replaced:
                     tally.add(judgements)
         self._tallies[ticker] = (found, tally)
         return tally
@@ -302,9 +314,8 @@ class MarkdownJournal:
                 where = opened.where(name)
                 if where is None:
                     continue
-                index, descriptor = where[0], opened.descriptor(where[0])
-                entry = index.entry(descriptor, where[1])
-                if entry and (replaced or not index.is_replaced(descriptor, where[1])):
+                entry = opened.entry(*where)
+                if entry and (replaced or not opened.is_replaced(*where)):
                     found[name] = entry
         return found
 

@@ -128,6 +128,10 @@ _HORIZON = re.compile(rb',"horizon":([0-9]+)')
 _TAGS = re.compile(rb',"tags":(\[[^\]]*\])')
 _TAG_IN_TEXT = re.compile(rb"(?<!\\)\[[0-9]{4}-[0-9]{2}-[0-9]{2} \|")
 _OUTCOME_LINE = b'<!-- tradmem: {"add":"outcome"'
+# What leaves a lesson the last word; an act of any other kind may take it back.
+_HARMLESS = re.compile(
+    rb'^<!-- tradmem: \{"add":"(?:outcome|reflection|forget|expire|supersede|undo)"', re.MULTILINE
+)
 _LESSON, _REFLECTED = b"\n\nREFLECTION:\n", b"\nREFLECTION:"
 _END = b"\n<!-- ENTRY_END -->"
 
@@ -156,6 +160,9 @@ def is_taught(raw: bytes) -> bool:
         return False
     *figures, identity, outcomes = found.groups()
     horizon = _HORIZON.search(identity)
+    acts = len(_HARMLESS.findall(raw))
+    if raw.count(b"<!-- tradmem:") != acts + 1 or raw.count(b'"add":') != acts:
+        return False
     if raw.count(_OUTCOME_LINE) != outcomes.count(_OUTCOME_LINE):
         return False
     try:
@@ -171,6 +178,10 @@ def _read(raw: bytes, found: re.Match[bytes], archived: bool) -> Passage | None:
     first, digest, further, later, section = groups[14:]
     body, lesson = _texts(raw[found.end() - 1 : raw.rfind(_END)], digest)
     outcomes = first.count(_OUTCOME_LINE) + later.count(_OUTCOME_LINE)
+    ledger = raw[: found.end()]
+    acts = ledger.count(b'{"add":')
+    if ledger.count(b'"add":') != acts or ledger.count(b',"at":"') != acts + bool(stamped):
+        return None  # a line that says twice what it adds, or one that was typed and has no stamp
     if bool(note) != (section == b"NOTE") or (note and (outcomes or digest is not None)):
         return None
     if lesson and (digest is None or text_hash(lesson).encode() != digest):

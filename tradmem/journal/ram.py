@@ -92,7 +92,9 @@ class RamJournal:
                 self._tallies.pop(entry.ticker, None)
                 newest = newest_revisions([*group, entry])
                 self._replaced |= {
-                    self._numbers[other.id] for other in group if is_replaced(other, newest)
+                    self._numbers[other.id]
+                    for other in (*group, entry)
+                    if is_replaced(other, newest)
                 }
             return entry, stored
 

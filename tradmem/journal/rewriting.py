@@ -144,6 +144,7 @@ class Writer:
             lambda: log.unfinished(self.opened.descriptor(log)),
             self.max_resolved,
             self.horizons,
+            is_replaced=lambda number: log.is_replaced(self.opened.descriptor(log), number),
         )
         by_year: dict[str, list[int]] = {}
         for number in sorted(moved):

@@ -16,12 +16,14 @@ def choose(
     unfinished: Callable[[], Sequence[Entry]],
     most: int,
     horizons: Sequence[int],
+    *,
+    is_replaced: Callable[[int], bool],
 ) -> set[int]:
     """The blocks to move: the oldest resolved entries beyond ``most``.
 
     Never a pending or settled one, a note, one of the newest recallable of its ticker, or
-    one that still waits for an outcome at another horizon. Replaced revisions of a moved
-    entry move with it.
+    one that still waits for an outcome at another horizon. Replaced revisions move with
+    the entry that stands for them, and not without it.
 
     Args:
         index: the log.
@@ -29,7 +31,12 @@ def choose(
         unfinished: the pending and settled entries.
         most: how many resolved entries may stay.
         horizons: in sessions.
+        is_replaced: whether a later revision stands for the entry of a block.
     """
+
+    def current(number: int) -> Entry | None:
+        return None if is_replaced(number) else entry(number)
+
     resolved = [number for number in index.order() if index.may_be_resolved(number)]
     excess = len(resolved) - most
     if excess > 0:
@@ -39,12 +46,12 @@ def choose(
     for number in resolved:
         if len(moved) >= excess:
             break
-        found = entry(number)
+        found = current(number)
         if found is None or found.status is not Status.RESOLVED or _is_open(found, horizons):
             continue
         ticker = index.ticker_of(number)
         if ticker not in newest:
-            newest[ticker] = _newest(index, ticker, entry)
+            newest[ticker] = _newest(index, ticker, current)
         if number not in newest[ticker]:
             moved.add(number)
     return moved | {

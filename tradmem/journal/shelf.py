@@ -15,6 +15,7 @@ from typing import Self
 
 from tradmem.errors import LogError, UsageError
 from tradmem.journal import files
+from tradmem.journal.base import is_replaced, newest_revisions
 from tradmem.journal.blocks import open_to_read
 from tradmem.journal.index import Index
 from tradmem.model import Entry
@@ -131,7 +132,9 @@ class Shelf:
     def _archive(self, folder: str, year: int) -> Index:
         path = f"{folder}{os.sep}{self._name_of(year)}"
         if os.path.islink(path):  # noqa: PTH114 - this is asked for every archive, each time
-            path = os.path.realpath(path)
+            link, path = path, os.path.realpath(path)
+            if path == str(self.real):  # what moves there would be gone with the next rewrite
+                raise LogError(f"the archive {link} is a link to the log itself; remove the link")
         index = self._archives.get(year)
         if index is None or str(index.path) != path:  # a link may lead elsewhere now
             index = self._archives[year] = Index(Path(path), archived=True)
@@ -248,6 +251,18 @@ class Opened:
         found = self.entry(index, number)
         return number if found and found.id == name else None
 
+    def is_replaced(self, index: Index, number: int) -> bool:
+        """Whether a later revision stands for a block's entry, in whatever file."""
+        key = index.key_of(number)
+        holders = [each for each in (self.log, *self.archives()) if key in each.keys]
+        if len(holders) < 2:
+            return index.is_replaced(self.descriptor(index), number)
+        if not any(key in each.revised(self.descriptor(each)) for each in holders):
+            return False
+        entry, (day, ticker) = self.entry(index, number), key.decode().split(" | ")
+        found = (self.entry(each, n) for each in holders for n in each.numbers_of(day, ticker))
+        return entry is not None and is_replaced(entry, newest_revisions(e for e in found if e))
+
     def settle_doubts(self) -> bool:
         """Read anew what turned out not to be as it was taken to be; whether there was any."""
         doubtful = [index for index in self._open if index.is_doubtful()]
@@ -258,17 +273,12 @@ class Opened:
     def find(self, day: Date, ticker: str) -> list[Entry]:
         """The entries of a date and a ticker, archived ones last."""
         found: list[Entry] = []
-        for index in (self.log, *self._year(day.year)):
+        key = f"{day} | {ticker}".encode()
+        for index in (self.log, *self.archives()):
+            if key not in index.keys:
+                continue
             here = {entry.id for entry in found}
             numbers = index.numbers_of(day.isoformat(), ticker)
             entries = [self.entry(index, number) for number in numbers]
             found += [entry for entry in entries if entry and entry.id not in here]
         return found
-
-    def _year(self, year: int) -> list[Index]:
-        """The archive of a year, if it is there."""
-        if not self.shelf.archive_folder.is_dir():
-            return []
-        index = self.shelf.archive(year)
-        self.open(index)
-        return [index] if self.is_there(index) else []

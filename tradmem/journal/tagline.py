@@ -90,6 +90,9 @@ def _read_figures(fields: list[str]) -> dict[str, object]:
         raise UsageError(f"the state {' | '.join(fields)!r} cannot be read")
     if fields[1].lower() != NO_ALPHA and not _PERCENT.match(fields[1]):
         raise UsageError(f"the alpha {fields[1]!r} cannot be read")
+    for field in fields[:2]:
+        if abs(fraction(field) or 0.0) > _MOST_RETURN:
+            raise UsageError(f"{field:.40} is beyond all bounds")
     return {
         "raw": fields[0],
         "alpha": fields[1],

@@ -141,8 +141,10 @@ def cell_of(rating: Rating | None, judged: float, band: float) -> int:
 def dates_of(outcome: Outcome | Figures, day: Date) -> tuple[Date, Date]:
     """The dates of entry and exit; estimated from the decision's where a log has none."""
     entry = outcome.entry_date or day
-    leave = outcome.exit_date or entry + timedelta(days=ceil(outcome.sessions * 7 / 5))
-    return entry, leave
+    if outcome.exit_date:
+        return entry, outcome.exit_date
+    days = min(ceil(outcome.sessions * 7 / 5), (Date.max - entry).days)
+    return entry, entry + timedelta(days=days)
 
 
 def block_of(entry: int, longest: int) -> int:
