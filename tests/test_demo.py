@@ -3,6 +3,7 @@
 import csv
 import gzip
 import json
+import re
 from datetime import date, timedelta
 from importlib.resources import files
 from itertools import pairwise
@@ -148,6 +149,14 @@ def test_the_story_fits_80_columns_and_tells_the_numbers(result):
     assert f"{result.track.hit_rate:.0%}" in text
     for name in ("tradmem log", "tradmem show", "tradmem recall", "tradmem status"):
         assert f"  {name} " in text
+
+
+def test_the_status_that_is_typed_next_needs_no_person(result):
+    text = "\n".join(click.unstyle(line) for line in story(result, 200))
+    command = re.search(r"tradmem (status .* --log \S+)", text)[1].split()
+    found = CliRunner().invoke(cli, command, env={"COLUMNS": "100"})
+    assert found.exit_code == 0, found.output
+    assert "5 pending" in found.stdout
 
 
 def test_what_to_type_next_can_be_typed_where_the_program_is_not_on_the_path(result, monkeypatch):

@@ -3,10 +3,11 @@
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from tradmem.clock import Clock, system_clock
-from tradmem.errors import PriceError, PriceFault
+from tradmem.errors import PriceError, PriceFault, UsageError
 from tradmem.lessons.reflect import Reflector, TemplateReflector
 from tradmem.opening import is_database
 from tradmem.settings import Settings, default_cache
@@ -61,14 +62,16 @@ def open_prices(name: str, *, tell: Tell = _log.warning) -> "PriceSource | None"
         tell: takes what a person should hear of.
 
     Raises:
-        UsageError: there is no such file.
+        UsageError: there is no such source or file.
     """
     if name.lower() == _YAHOO:
         return None
     if name.lower() == _DEMO:
-        from tradmem.market.sample import demo_prices  # noqa: PLC0415 - for the demo only
+        from tradmem.market.sample import TICKERS, demo_prices  # noqa: PLC0415 - for the demo only
 
-        return Closed(demo_prices(), "the demo's prices", tell)
+        return Closed(demo_prices(), f"the demo's prices: {', '.join(TICKERS)}", tell)
+    if not Path(name).suffix and not Path(name).exists():
+        raise UsageError(f"there are no prices {name!r}; name yahoo, demo, or a file of closes")
     from tradmem.market.frames import FilePrices  # noqa: PLC0415 - loads pandas
 
     return Closed(FilePrices(name), name, tell)

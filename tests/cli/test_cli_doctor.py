@@ -31,7 +31,9 @@ def test_all_is_well_where_everything_answers(doctor, tmp_path):
     assert f"{MODEL}: ok, answers" in done.stdout
     assert "model.api_key: set, not shown (OPENAI_API_KEY)" in done.stdout
     assert "not there yet" in done.stdout
-    assert "benchmark: each market's own (default)" in done.stdout
+    assert f"log: {tmp_path / 'memory.md'} (option)" in " ".join(done.stdout.split())
+    assert "benchmark" not in done.stdout
+    assert "all others are their defaults; `tradmem settings` lists them" in done.stdout
     assert "all is well" in done.stderr
     assert not (tmp_path / "memory.md").exists()
 
@@ -46,6 +48,7 @@ def test_a_source_that_fails_is_told_with_its_true_reason(doctor, yahoo):
     assert tokyo["good"] is False
     assert "unknown symbol" in tokyo["said"]
     assert found["Model"]["good"] is None
+    assert found["Settings: benchmark"]["said"] == "each market's own (default)"
 
 
 def test_a_file_is_asked_for_its_own_tickers_and_a_folder_is_no_log(doctor, tmp_path):
@@ -55,6 +58,7 @@ def test_a_file_is_asked_for_its_own_tickers_and_a_folder_is_no_log(doctor, tmp_
     assert done.returncode == 1
     assert "NVDA: ok, 2 closes up to 2026-01-06" in done.stdout
     assert "it is a folder" in done.stdout
+    assert f"prices: {closes} (option)" in " ".join(done.stdout.split())
 
 
 def test_a_model_that_refuses_the_key_is_one_line(doctor):

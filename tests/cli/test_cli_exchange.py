@@ -147,7 +147,10 @@ def test_a_file_that_is_there_is_replaced_only_by_force(full):
         (["import", "nowhere.parquet"], "cannot read nowhere.parquet"),
         (["import", "logs"], "holds no page that `tradmem export` wrote"),
         (["import", "bad.csv"], "it has no column for the date or for the ticker"),
-        (["import", "call.csv"], "which it is with --column (it has date, ticker, call, Why)"),
+        (
+            ["import", "call.csv"],
+            "which it is, as in --column text=NAME (it has date, ticker, call, Why)",
+        ),
         (["import", "past.csv", "--column", "txt=x"], "is no MEANING=NAME"),
         (["import", "twice.csv"], "it has two columns 'date'"),
         (["export", "postgresql://u:secret@h/d"], "a database takes entries by `tradmem import"),

@@ -100,6 +100,7 @@ def test_a_graph_decides_with_the_replay_s_memory(world):
         ([*ARGS, "--every", "fortnight"], "every='fortnight'"),
         ([*ARGS[:2], "MSFT", *ARGS[3:]], "no prices for MSFT"),
         ([*ARGS[:4], "2027-01-01", "--end", "2027-02-01"], "nothing was decided"),
+        ([*ARGS[:4], "1990-01-02", "--end", "1990-01-31"], "the last 10 sessions (10 times)"),
         ([*ARGS, "--graph", "nothing.py:graph"], "there is no file"),
     ],
 )

@@ -35,6 +35,16 @@ def test_as_of_an_earlier_day_nothing_is_settled(world):
     assert {entry["status"] for entry in page.data["entries"]} == {"pending"}
 
 
+def test_days_count_back_from_the_instant_that_is_meant(world):
+    world.settle_week()
+    kept = {}
+    for since, as_of in (("7d", "2026-01-12"), ("7d", "2026-01-13")):
+        assert world.run("report", "--since", since, "--as-of", as_of).exit_code == 0
+        page = Page((world.folder / "report.html").read_text(encoding="utf-8"))
+        kept[as_of] = [entry["date"] for entry in page.data["entries"]]
+    assert kept == {"2026-01-12": ["2026-01-05", "2026-01-05"], "2026-01-13": []}
+
+
 def test_a_log_that_is_not_there_is_said(world):
     result = world.run("report")
     assert result.exit_code == 2

@@ -193,6 +193,7 @@ def test_nothing_to_resolve_is_said_and_makes_no_folder(world):
     ("words", "status", "told"),
     [
         (["--prices", "missing.csv"], 2, "cannot read prices from missing.csv: no such file"),
+        (["--prices", "yaho"], 2, "there are no prices 'yaho'; name yahoo, demo, or a file"),
         (["--prices", "."], 2, "cannot read prices from .: it is no file"),
         (["--as-of", "yesterday"], 2, "'yesterday' is no date"),
         (["--as-of", "2026-01-05T10:00"], 2, "has no time zone"),

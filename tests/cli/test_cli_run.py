@@ -232,6 +232,12 @@ def test_the_demos_prices_need_a_day_that_they_have(world):
     assert "the demo's prices end on 2022-12-28; name a day with --date" in one_line(result)
 
 
+def test_a_ticker_that_the_demo_lacks_is_told_those_that_it_has(world):
+    result = world.run("run", "FOO", "--prices", "demo", "--date", "2022-06-01")
+    assert result.exit_code == 1
+    assert "not in this source (the demo's prices: AAPL, JNJ, JPM, WMT, XOM)" in result.stderr
+
+
 def test_a_date_decides_for_that_day(world):
     world.now = SETTLED
     run(world, "NVDA", "--date", "2026-01-09")

@@ -137,4 +137,4 @@ def test_the_plain_rule_is_explained_too(week):
     assert "POINTS" not in text
     result = week.run("recall", "NVDA", "--rank", "relevant")
     assert result.exit_code == 2
-    assert "needs a query" in one_line(result)
+    assert "needs a --query" in one_line(result)

@@ -1,5 +1,6 @@
 """``show``: an entry is found by any of its names, and everything about it is told."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -132,6 +133,14 @@ def test_without_a_benchmark_the_return_is_judged(world):
     assert ": wrong (outside it)" in page
 
 
+def test_an_alpha_at_the_edge_of_its_band_is_told_with_digits_that_tell_them_apart(told):
+    text = re.sub(r'"alpha":[^,]+', '"alpha":0.01238', told.log.read_text())
+    text = re.sub(r'"band":[^,]+', '"band":0.01231', text)
+    told.log.write_text(re.sub(r"(\| NVDA \| Buy \| [^|]+ \|) [^|]+ \|", r"\1 +1.2% |", text))
+    page = told.run("show", told.first).stdout
+    assert "alpha +1.24% against a band of ±1.23%: right" in page
+
+
 def test_a_hand_edit_is_told(told):
     text = told.log.read_text()
     told.log.write_text(text.replace("| NVDA | Sell | pending", "| NVDA | Hold | pending"))
@@ -155,6 +164,23 @@ def test_what_is_not_there_is_told_in_one_line(told, words, status, said):
     result = told.run("show", *words)
     assert result.exit_code == status
     assert said in one_line(result)
+
+
+def test_what_is_not_there_is_looked_for_in_the_same_log(told):
+    named = f" --log {told.log}` lists them"
+    assert f"`tradmem log NVDA{named}" in told.run("show", "nvda", "2026-01-06").stderr
+    assert f"`tradmem log{named}" in told.run("show", "MSFT").stderr
+    silent = told.run(
+        "forget", "MSFT", "--reason", "x", log=False, env={"TRADMEM_LOG": str(told.log)}
+    )
+    assert silent.stderr.endswith("; `tradmem log` lists them\n")
+
+
+def test_an_entry_of_a_log_that_is_not_there_is_told_so(world):
+    for command in (["show", "last"], ["history", "NVDA"], ["undo", "last", "--reason", "x"]):
+        result = world.run(*command)
+        assert result.exit_code == 1
+        assert f"there is no log at {world.log} yet" in one_line(result)
 
 
 def test_a_beginning_of_several_ids_is_ambiguous(world):

@@ -139,6 +139,9 @@ def test_filters_narrow_what_is_counted(many):
     since, until = FIRST + timedelta(weeks=10), FIRST + timedelta(weeks=19)
     (overall, *_) = many.json("stats", "--since", since, "--until", until)
     assert overall["attrition"]["decided"] == 20
+    back = many.now.date() - timedelta(weeks=1000)
+    assert many.json("stats", "--since", "1000w") == many.json("stats", "--since", back) != []
+    assert "or 7d for a week back" in one_line(many.run("stats", "--until", "yesterday"))
     assert many.json("stats", "--agent", "desk") == []
     result = many.run("stats", "--horizon", "20")
     assert (result.exit_code, result.stdout) == (0, "")

@@ -107,7 +107,7 @@ def test_a_worker_drains_the_queue_once(world):
     assert result.exit_code == 0, result.output
     settled = {row["id"] for row in json.loads(result.stdout) if row["group"] == "settled"}
     assert settled == set(ids)
-    assert world.resolve("--once").stdout == ""
+    assert world.resolve("--worker", "--once").stdout == ""
     assert world.run("db", "status").stdout.splitlines()[-1].startswith("0 in the work queue")
 
 

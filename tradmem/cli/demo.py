@@ -190,7 +190,7 @@ def _next(result: "DemoResult") -> list[tuple[str, str]]:
         (f"{recall} --explain", "and why that"),
         (f"log -v wrong --known-since 7d --as-of {last.date}", "wrong that week"),
         ("audit", "no look-ahead"),
-        ("status", "what is pending"),
+        (f"status --as-of {last.date}", "what is pending"),
     ]
     program = _program()
     return [(f"{program} {command} --log {result.log}", what) for command, what in commands]

@@ -7,6 +7,7 @@ from tradmem.cli.layout import Cell, Column, one_line, table
 from tradmem.cli.words import counted, minute
 from tradmem.history import BY_HAND, Event, own_events, told_of, who_did
 from tradmem.journal.tagline import percent
+from tradmem.lessons.template import digits_apart
 from tradmem.model import Act, Entry, Outcome, Rating, Status, band_or_default, in_force
 from tradmem.stated import conflict
 
@@ -148,7 +149,8 @@ def _judged(entry: Entry, outcome: Outcome) -> str:
     """The verdict in words: which figure, against which band."""
     band = band_or_default(outcome.band, entry.ticker, outcome.sessions)
     name = "return" if outcome.alpha is None else "alpha"
-    figure = f"{name} {percent(outcome.judged)} against a band of ±{band:.1%}"
+    digits = digits_apart(outcome.judged, band)
+    figure = f"{name} {outcome.judged:+.{digits}%} against a band of ±{band:.{digits}%}"
     verdict = outcome.verdict(entry.rating, entry.ticker)
     if verdict is None:
         return f"{figure}; no verdict without a rating"

@@ -15,9 +15,10 @@ from tradmem.cli.group import DONE, FAILED
 from tradmem.cli.layout import paragraphs
 from tradmem.cli.opening import configuration, now, open_journal, open_memory
 from tradmem.cli.output import safe, say, width, write, write_json
-from tradmem.cli.settings import said, told
+from tradmem.cli.settings import Told, said, told
 from tradmem.cli.words import bold, counted
 from tradmem.errors import PriceError, PriceFault, TradmemError
+from tradmem.masking import without_password
 from tradmem.model_settings import is_set_up, model_settings
 from tradmem.opening import is_database
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 SYMBOLS = ("SPY", "7203.T", "BTC-USD")
 _PATIENCE = 20.0  # seconds for a model's one word
 _NETWORK = 4.0  # seconds for one request; one that fails is tried once more
+_OPTION = "option"  # a value comes from there
 _DAYS = 14  # back from today; no market is closed for as long
 
 
@@ -56,13 +58,14 @@ def doctor(*, log: str, prices: str, reflector: str, as_json: bool) -> int:
 
     Asks the price source for a symbol in New York, one in Tokyo and one of crypto; looks
     whether the log can be written; asks the model, if one is set, for one short answer; and
-    says which settings are in force and from where. Exit status 1 if something fails.
+    says which settings are not their defaults, and from where. Exit status 1 if something
+    fails.
     """
     steps: tuple[Callable[[], Iterator[Finding]], ...] = (
         lambda: _prices(log, prices),
         lambda: _log(log),
         lambda: _model(reflector),
-        _settings,
+        lambda: _settings(everything=as_json),
     )
     findings: list[Finding] = []
     for step in steps:
@@ -217,8 +220,8 @@ def _model(reflector: str) -> Iterator[Finding]:
     yield Finding(about=f"Model: {chat.model}", good=True, said=said)
 
 
-def _settings() -> Iterator[Finding]:
-    """What is in force, and from where."""
+def _settings(*, everything: bool) -> Iterator[Finding]:
+    """What is in force, and from where; unless everything is wanted, without the defaults."""
     try:
         found = configuration()
     except TradmemError as error:
@@ -228,7 +231,18 @@ def _settings() -> Iterator[Finding]:
         models = bool(found.model)
     except TradmemError:  # said of the model already, if one is to be asked
         models = False
-    for item in told(found, models=models):
-        yield Finding(
-            about=f"Settings: {item.key}", good=None, said=f"{said(found, item)} ({item.source})"
-        )
+    for item in map(_in_force, told(found, models=models)):
+        if everything or item.source == _OPTION or found.is_set(item.key):
+            value = f"{said(found, item)} ({item.source})"
+            yield Finding(about=f"Settings: {item.key}", good=None, said=value)
+    if not everything:
+        rest = "all others are their defaults; `tradmem settings` lists them"
+        yield Finding(about="Settings", good=None, said=rest)
+
+
+def _in_force(item: Told) -> Told:
+    """A setting, with what an option of this command says instead."""
+    context = click.get_current_context()
+    if context.get_parameter_source(item.key) is not click.core.ParameterSource.COMMANDLINE:
+        return item
+    return Told(item.key, without_password(context.params[item.key]), _OPTION)

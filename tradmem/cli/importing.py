@@ -124,4 +124,5 @@ def _line(item: Taken) -> str:
     if item.fate in _GONE_WRONG:
         return styled([one_line(part) for part in (item.where, item.what, item.reason)])
     kinds = ", ".join(item.added)
-    return styled([item.what, Cell(f"with {kinds}" if kinds else "", {"dim": True}), dim(item.id)])
+    added = [Cell(f"with {kinds}", {"dim": True})] if kinds else []
+    return styled([item.what, *added, dim(item.id)])

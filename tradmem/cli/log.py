@@ -9,7 +9,7 @@ import click
 from tradmem.cli import choosing, options
 from tradmem.cli.completing import tickers as known_tickers
 from tradmem.cli.listing import entry_lines
-from tradmem.cli.opening import is_there, now, open_file, open_journal
+from tradmem.cli.opening import is_there, no_log, now, open_file, open_journal
 from tradmem.cli.output import say, width, write, write_csv, write_json
 from tradmem.cli.paging import edit as open_editor
 from tradmem.cli.paging import write_paged
@@ -126,9 +126,7 @@ def edit(context: click.Context, *, log: str) -> Any:
 
     journal = open_file(log, "can be opened in an editor")
     if not is_there(log):
-        raise UsageError(
-            f"there is no log at {log} yet; `tradmem record` or `tradmem run` starts one"
-        )
+        raise UsageError(no_log(log))
     _edit(journal)
     return context.invoke(check, fix=False, dry_run=False, log=log, as_json=False)
 
@@ -185,6 +183,6 @@ def _remark(log: str, entries: Sequence[Entry], more: bool, *, is_filtered: bool
     if more:
         say(f"these are the newest {len(entries)}; --limit 0 shows all")
     elif not entries and not is_there(log):
-        say(f"there is no log at {log} yet; `tradmem record` or `tradmem run` starts one")
+        say(no_log(log))
     elif not entries:
         say(f"no entry of {log} matches" if is_filtered else f"{log} holds no entry")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tradmem.cli import completing
+from tradmem.cli.opening import is_there, no_log, with_log
 from tradmem.clock import parse_date
 from tradmem.errors import UnknownEntry, UsageError
 from tradmem.model import Entry
@@ -41,7 +42,7 @@ def find(entries: Sequence[Entry], words: Sequence[str]) -> list[Entry]:
     else:
         found = _by_id(entries, words[0]) or _newest_of(entries, words[0])
     if not found:
-        raise UnknownEntry(f"there is no entry {' '.join(words)}; `tradmem log` lists them")
+        raise UnknownEntry(_missing(words, entries))
     return found
 
 
@@ -85,6 +86,17 @@ def names(words: Sequence[str]) -> Iterator[list[str]]:
 def is_date(word: str) -> bool:
     """Whether a word is a date rather than a name."""
     return bool(_DATE.match(word))
+
+
+def _missing(words: Sequence[str], entries: Sequence[Entry]) -> str:
+    """That some words name nothing, and what lists those of the ticker, or all."""
+    log = click.get_current_context().params["log"]
+    if not entries and not is_there(log):
+        return no_log(log)
+    ticker = words[0].upper()
+    known = ticker != MARKET and any(entry.ticker == ticker for entry in entries)
+    listing = f"`tradmem log {ticker}`" if known else "`tradmem log`"
+    return with_log(f"there is no entry {' '.join(words)}; {listing} lists them", log)
 
 
 def _by_id(entries: Sequence[Entry], name: str) -> list[Entry]:

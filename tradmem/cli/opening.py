@@ -1,5 +1,7 @@
 """What the options name: the journal, the memory, prices and the reflector."""
 
+import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -14,6 +16,7 @@ from tradmem.clock import Clock, system_clock, utc
 from tradmem.errors import UsageError
 from tradmem.journal.base import Journal
 from tradmem.journal.markdown import MarkdownJournal
+from tradmem.masking import without_password
 from tradmem.settings_file import DEFAULT_HORIZONS, DEFAULT_LOG, is_silent
 
 if TYPE_CHECKING:
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from tradmem.settings import Settings
 
 _NO_BENCHMARK = "none"
+_COMMAND = re.compile(r"`(tradmem (?:resolve|forget|show|log)\b[^`]*)`")
 _CONFIGURATION = "tradmem.configuration"  # the key of the context's ``meta`` that keeps it
 
 
@@ -166,3 +170,17 @@ def is_same(log: str, path: Path) -> bool:
 def is_there(log: str) -> bool:
     """Whether a log exists; a command that only reads says so where it does not."""
     return opening.is_database(log) or Path(log or DEFAULT_LOG).exists()
+
+
+def no_log(log: str) -> str:
+    """That there is no log, and what makes one."""
+    return f"there is no log at {log} yet; `tradmem record` or `tradmem run` starts one"
+
+
+def with_log(text: str, log: str) -> str:
+    """A text whose commands name the log where the one that is under way did."""
+    source = click.get_current_context().get_parameter_source("log")
+    if source is not click.core.ParameterSource.COMMANDLINE:
+        return text
+    named = shlex.quote(without_password(log))
+    return _COMMAND.sub(lambda found: f"`{found[1]} --log {named}`", text)

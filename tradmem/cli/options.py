@@ -129,6 +129,11 @@ _BACK = re.compile(r"([0-9]{1,4})([dw])\Z")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")
 
 
+def days(today: date, *texts: str | None) -> list[date | None]:
+    """What :func:`day` makes of each; None of what is not given."""
+    return [day(text, today) if text else None for text in texts]
+
+
 def day(text: str, today: date) -> date:
     """A date, or so many days or weeks before today.
 

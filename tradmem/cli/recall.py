@@ -10,6 +10,7 @@ from tradmem.cli.layout import Cell, Column, one_line, table
 from tradmem.cli.opening import open_memory
 from tradmem.cli.output import say, width, write, write_exactly, write_json
 from tradmem.cli.words import bold, called, counted, dim, minute, result, styled
+from tradmem.errors import UsageError
 from tradmem.lessons.parts import Rank, Weighed
 from tradmem.rows import as_json as json_of
 
@@ -58,10 +59,8 @@ def recall(
     """
     if query == "-":
         query = sys.stdin.read()
-    if query is not None and rank is None:
-        rank = Rank.RELEVANT
     found = open_memory(log).recall(
-        ticker, as_of, rank=rank, query=query, agent=agent, explain=explain
+        ticker, as_of, rank=_rank(rank, query), query=query, agent=agent, explain=explain
     )
     if explain and as_json:
         write_json(_object(item) for item in found.explained)
@@ -79,6 +78,13 @@ def recall(
         say(f"a hold-out withheld some memories; tell it `tradmem record` with {names}")
     elif not found.memories:
         say(f"nothing to recall on {found.ticker} in {log} as of {minute(found.as_of)}")
+
+
+def _rank(asked: str | None, query: str | None) -> str | None:
+    """The rank that is meant: a query asks for one by relevance, which takes a query."""
+    if query is None and asked == Rank.RELEVANT:
+        raise UsageError("--rank relevant needs a --query: what the decision is about")
+    return asked if query is None or asked else Rank.RELEVANT
 
 
 def _lines(explained: tuple[Weighed, ...], room: int) -> Iterator[str]:

@@ -154,7 +154,9 @@ def _loading(name: str) -> Callable[["Memory"], _Driven]:
 
 
 def _nothing(done: "Replay") -> str:
-    why = "; ".join(f"{reason} ({times})" for reason, times in done.left_out.items())
+    why = "; ".join(
+        f"{reason} ({counted(times, 'time')})" for reason, times in done.left_out.items()
+    )
     return f"nothing was decided from {done.start} to {done.end}: {why or 'no session lies there'}"
 
 
@@ -201,7 +203,7 @@ def _story(done: "Replay", told: "Statistics") -> Iterator[str]:
         f"from {done.start} to {done.end}{again}; {told.attrition.settled} are settled."
     )
     for reason, times in done.left_out.items():
-        yield f"{times} dates without a decision: {reason}."
+        yield f"{counted(times, 'date')} without a decision: {reason}."
     entries = done.entries()
     if withheld := sum(len(entry.withheld) for entry in entries):
         memories = withheld + sum(len(entry.recalled) for entry in entries)

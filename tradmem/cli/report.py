@@ -5,8 +5,9 @@ from pathlib import Path
 import click
 
 from tradmem.cli import options
-from tradmem.cli.opening import is_there, open_memory
+from tradmem.cli.opening import is_there, no_log, now, open_memory
 from tradmem.cli.output import write
+from tradmem.clock import as_instant
 from tradmem.errors import UsageError
 
 
@@ -22,8 +23,8 @@ from tradmem.errors import UsageError
 @click.option("--title", metavar="TEXT", help="The heading of the page.")
 @click.option("--ticker", "-t", multiple=True, metavar="TICKER", help="Only these tickers.")
 @click.option("--agent", "-a", multiple=True, metavar="NAME", help="Only these agents.")
-@click.option("--since", metavar="DATE", help="Only decisions of then or later.")
-@click.option("--until", metavar="DATE", help="Only decisions of then or earlier.")
+@click.option("--since", metavar="DATE", help="Decided then or later; 7d and 2w count back.")
+@click.option("--until", metavar="DATE", help="Decided then or earlier.")
 @click.option(
     "--prices",
     metavar="SOURCE",
@@ -51,7 +52,8 @@ def report(
     from tradmem.study.report.page import TITLE, write_report
 
     if not is_there(log):
-        raise UsageError(f"there is no log at {log} yet; `tradmem run` starts one")
+        raise UsageError(no_log(log))
+    first, last = options.days(as_instant(as_of, now()).date(), since, until)
     memory = open_memory(log, prices=prices or "yahoo")
     path = write_report(
         memory,
@@ -59,8 +61,8 @@ def report(
         as_of,
         tickers=ticker,
         agents=agent,
-        since=since,
-        until=until,
+        since=first,
+        until=last,
         title=title or TITLE,
         prices=memory.prices if prices else None,
     )

@@ -48,7 +48,7 @@ _WHY = ("waiting", "suspect", "failed", "unresolvable")
     help="For another resolver.",
 )
 @click.option("--worker", is_flag=True, help="Share a database's work queue, until a signal.")
-@click.option("--once", is_flag=True, help="The same, until nothing is due.")
+@click.option("--once", is_flag=True, help="As a worker, until nothing is due.")
 @click.option(
     "--every",
     type=click.FloatRange(min=0.1),
@@ -101,13 +101,12 @@ def resolve(
         retry_stuck=retry_stuck,
     )
     if worker or once:
-        odd = as_of or accept or retry_unresolvable or recheck or (worker and (once or as_json))
-        if odd:
+        if as_of or accept or retry_unresolvable or recheck or (as_json and not once):
             raise UsageError(
                 "a worker takes what is due; --as-of, --accept, --retry-unresolvable and --recheck "
-                "do not go with it, nor --once and --json with --worker"
+                "do not go with it, nor --json without --once"
             )
-        pause = every if worker else None
+        pause = None if once else every
         return work_off(memory, tickers or None, reflect=reflect, every=pause, as_json=as_json)
     instant = as_instant(as_of, now())
     report = ResolveReport()

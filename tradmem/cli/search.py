@@ -65,12 +65,12 @@ def search(
     in their other forms too (raise, raised); a phrase in quotation marks word by word.
     """
     query = " ".join(words)
-    today = as_instant(how["as_of"], now()).date()
+    first, last = options.days(as_instant(how["as_of"], now()).date(), since, until)
     entries = open_memory(log).search(
         query,
         where=None if where is None else _filter(where),
-        since=options.day(since, today) if since else None,
-        until=options.day(until, today) if until else None,
+        since=first,
+        until=last,
         limit=limit + 1 if limit else None,
         archived=not no_archive,
         **how,

@@ -1,12 +1,13 @@
 """``stats``: how good the decisions were, and how much of that may be believed."""
 
 from dataclasses import asdict
+from datetime import date
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from tradmem.cli import options
-from tradmem.cli.opening import is_there, now, open_memory
+from tradmem.cli.opening import is_there, no_log, now, open_memory
 from tradmem.cli.output import say, width, write, write_json
 from tradmem.cli.track_page import page
 from tradmem.cli.utility_page import as_objects
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--ticker", "-t", multiple=True, metavar="TICKER", help="Only these tickers.")
 @click.option("--agent", "-a", multiple=True, metavar="NAME", help="Only these agents.")
-@click.option("--since", metavar="DATE", help="Only decisions of then or later.")
-@click.option("--until", metavar="DATE", help="Only decisions of then or earlier.")
+@click.option("--since", metavar="DATE", help="Decided then or later; 7d and 2w count back.")
+@click.option("--until", metavar="DATE", help="Decided then or earlier.")
 @click.option(
     "--by",
     multiple=True,
@@ -65,7 +66,8 @@ def stats(
     together, so the intervals are wider than the number of calls suggests. What was
     forgotten counts; forgetting hides from recall only.
     """
-    memory, chosen = open_memory(log), _Chosen(ticker, agent, since, until)
+    first, last = options.days(as_instant(as_of, now()).date(), since, until)
+    memory, chosen = open_memory(log), _Chosen(ticker, agent, first, last)
     if lessons:
         _lessons(memory, as_of, chosen, by=by, horizon=horizon, log=log, as_json=as_json)
         return
@@ -84,7 +86,7 @@ def stats(
         for text in page(lines, record.alarms, as_instant(as_of, now()), width()):
             write(text)
     elif not is_there(log):
-        say(f"there is no log at {log} yet; `tradmem record` or `tradmem run` starts one")
+        say(no_log(log))
     elif horizon and record.lines:
         found = ", ".join(map(str, record.horizons))
         say(f"{log} holds nothing at that horizon; --horizon takes one of {found}")
@@ -97,8 +99,8 @@ class _Chosen(NamedTuple):
 
     tickers: tuple[str, ...]
     agents: tuple[str, ...]
-    since: str | None
-    until: str | None
+    since: date | None
+    until: date | None
 
 
 def _lessons(
@@ -116,7 +118,7 @@ def _lessons(
         what = "--by" if by else "two horizons"
         raise UsageError(f"--lessons takes no {what}; it tells of tags, at one horizon")
     if not is_there(log) and not as_json:
-        say(f"there is no log at {log} yet; `tradmem record` or `tradmem run` starts one")
+        say(no_log(log))
         return
     found = memory.lesson_utility(
         as_of, horizon=horizon[0] if horizon else None, **chosen._asdict()

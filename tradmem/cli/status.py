@@ -1,7 +1,5 @@
 """``status``: how the memory stands, and whether a person has to look at something."""
 
-import re
-import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,7 +10,7 @@ import click
 from tradmem.cli import options
 from tradmem.cli.group import DONE, FAILED
 from tradmem.cli.listing import due_lines, entry_lines
-from tradmem.cli.opening import is_there, now, open_journal, open_memory
+from tradmem.cli.opening import is_there, no_log, now, open_journal, open_memory, with_log
 from tradmem.cli.output import safe, say, width, write, write_json
 from tradmem.cli.standing import RECENT, Standing, name_of, standing_of
 from tradmem.cli.status_runs import run_lines, run_object
@@ -23,7 +21,6 @@ from tradmem.masking import without_password
 from tradmem.model import Entry, Status, Verdict
 
 _SHOWN = 10  # calls that went wrong
-_COMMAND = re.compile(r"`(tradmem (?:resolve|forget|show)\b[^`]*)`")
 
 
 @click.command()
@@ -43,7 +40,7 @@ def status(*, log: str, as_of: str | None, as_json: bool) -> int:
     if as_json:
         write_json([_object(log, standing, wanted)])
     elif not standing.entries and not is_there(log):
-        say(f"there is no log at {log} yet; `tradmem record` or `tradmem run` starts one")
+        say(no_log(log))
     else:
         for line in page(log, standing, wanted):
             write(line)
@@ -52,11 +49,7 @@ def status(*, log: str, as_of: str | None, as_json: bool) -> int:
 
 def wanted_of(standing: Standing, log: str) -> list[str]:
     """What a person should look at, with commands that name the log where this one did."""
-    source = click.get_current_context().get_parameter_source("log")
-    if source is not click.core.ParameterSource.COMMANDLINE:
-        return list(standing.wanted())
-    named = shlex.quote(without_password(log))
-    return [_COMMAND.sub(lambda m: f"`{m[1]} --log {named}`", line) for line in standing.wanted()]
+    return [with_log(line, log) for line in standing.wanted()]
 
 
 def page(log: str, standing: Standing, wanted: Sequence[str]) -> Iterator[str]:

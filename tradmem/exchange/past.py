@@ -57,12 +57,12 @@ def columns_of(header: list[str], given: Mapping[str, str]) -> dict[str, str]:
     if "ticker" not in found or not {"date", "decided_at"} & found.keys():
         raise UsageError(
             "it has no column for the date or for the ticker; name them date and ticker, or say "
-            f"which they are with --column (it has {', '.join(header)[:200] or 'none'})"
+            f"which they are, as in --column date=NAME (it has {', '.join(header)[:200] or 'none'})"
         )
     if not {"rating", "text"} & found.keys():
         raise UsageError(
             "it has no column for the rating or for the text; name one rating or text, or say "
-            f"which it is with --column (it has {', '.join(header)[:200]})"
+            f"which it is, as in --column text=NAME (it has {', '.join(header)[:200]})"
         )
     return found
 
