@@ -170,7 +170,7 @@ def test_what_became_of_all_decisions_is_told_even_if_nothing_is_settled(world):
 
 def test_what_could_flatter_stands_apart(world):
     entries = [
-        settled(FIRST, alpha=UP, flags=("stopped",)),
+        settled(FIRST, alpha=UP, flags=("stopped",), known_at=LATER),
         settled(FIRST + timedelta(days=1), alpha=DOWN),
         settled(FIRST + timedelta(days=2), alpha=UP, decision={"flags": ("date_only", "late")}),
     ]
@@ -188,7 +188,8 @@ def test_what_could_flatter_stands_apart(world):
 def test_verdicts_by_raw_returns_are_no_ground_for_a_word(world):
     days = (FIRST + timedelta(weeks=number) for number in range(40))
     entries = [
-        settled(day, "BTC-USD", alpha=None, raw=UP if n % 3 else FLAT) for n, day in enumerate(days)
+        settled(day, "BTC-USD", alpha=None, raw=UP if n % 3 else FLAT, known_at=LATER)
+        for n, day in enumerate(days)
     ]
     write(world, entries)
     text = " ".join(squeezed(world.run("stats").stdout))

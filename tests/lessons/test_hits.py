@@ -68,7 +68,7 @@ def test_nothing_judged_is_no_line():
 def test_a_recall_is_led_by_the_record_as_it_stood_then(kind, tmp_path):
     journal = RamJournal() if kind == "ram" else MarkdownJournal(tmp_path / "memory.md")
     journal_of(weekly([UP, DOWN, UP]), journal)
-    second = noon(MONDAY + timedelta(days=14)) + timedelta(hours=10)
+    second = noon(MONDAY + timedelta(days=14)) + timedelta(hours=11)
     for instant, told in (
         (second - timedelta(seconds=1), "1 call with a side: 1 right, 0 wrong, 0 neutral."),
         (second, "2 calls with a side: 1 right, 1 wrong, 0 neutral."),

@@ -36,7 +36,7 @@ def decided(day=MONDAY, ticker="NVDA", rating=Rating.BUY, *, agent="", horizon=5
 def happened(day, alpha=UP, *, horizon=5, span=7, raw=None, flags=(), known_at=None, **more):
     """An outcome of a decision of this date, known on the evening of its exit."""
     leave = day + timedelta(days=span)
-    known_at = known_at or noon(leave) + timedelta(hours=10)
+    known_at = known_at or noon(leave) + timedelta(hours=11)
     outcome = Outcome(
         horizon=horizon,
         sessions=horizon,
