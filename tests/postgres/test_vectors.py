@@ -83,7 +83,7 @@ def grow(*journals, count=70, seed=3):
     for number in range(count):
         text = " ".join(chance.choices(WORDS, k=6))
         said = " ".join(chance.choices(WORDS, k=8)) + f" {'abcdefg'[number % 7]}."
-        day, at = DAY + timedelta(days=number % 9), KNOWN + timedelta(days=number % 40)
+        day, at = DAY + timedelta(days=number % 7), KNOWN + timedelta(days=number % 40)
         made = decision(text, day=day, ticker=chance.choice(TICKERS), agent=f"a{number}")
         acts = [outcome(at)]
         acts += [lesson(said, at=at + timedelta(hours=1))] if number % 5 else []

@@ -92,7 +92,7 @@ def _missing(words: Sequence[str], entries: Sequence[Entry]) -> str:
     """That some words name nothing, and what lists those of the ticker, or all."""
     log = click.get_current_context().params["log"]
     if not entries and not is_there(log):
-        return no_log(log)
+        return f"there is no entry {' '.join(words)}, for {no_log(log)}"
     ticker = words[0].upper()
     known = ticker != MARKET and any(entry.ticker == ticker for entry in entries)
     listing = f"`tradmem log {ticker}`" if known else "`tradmem log`"
