@@ -356,6 +356,27 @@ def test_a_torn_text_that_was_closed_off_is_not_put_behind_again(world):
         assert merge(found, base.data, side).data == found
 
 
+@pytest.mark.parametrize("settled", [(), ("one",), ("two",), ("one", "two")])
+def test_two_who_chose_differently_from_an_entry_that_stood_twice_lose_neither(tmp_path, settled):
+    """Each side deleted the one that the other kept; a person has to choose again."""
+    sides = {}
+    for word in ("one", "two"):
+        side = Log(tmp_path / f"{word}.md")
+        name = side.record("NVDA", f"Buy, for reason {word}.")
+        sides[word] = (side, side.data)
+        if word in settled:
+            side.journal.add([(name, outcome())])
+    base = b"\n".join(before for _, before in sides.values())
+    one, two = (side.data for side, _ in sides.values())
+    for ours, theirs in ((one, two), (two, one)):
+        merged = merge(ours, base, theirs)
+        found = {e.recorded.text: len(e.additions) for e in parse(merged.data).entries}
+        assert found == {f"Buy, for reason {w}.": int(w in settled) for w in ("one", "two")}
+        assert len(merged.conflicts) == 1
+        assert merge(merged.data, theirs, theirs).data == merged.data
+    assert merge(one, base, one).data == one
+
+
 def test_an_entry_that_stands_twice_on_one_side_is_there_once(world):
     base, ours, theirs = world
     name = theirs.record("AAA")

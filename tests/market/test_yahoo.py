@@ -351,3 +351,41 @@ def test_a_small_stock_dividend_is_always_undone() -> None:
 def test_impossible_options_are_refused(options: dict) -> None:
     with pytest.raises(UsageError, match="one worker"):
         YahooPrices(**options)
+
+
+AT_ONCE = """
+import sys, tempfile, threading, time
+from datetime import date
+from tradmem.market.prices import Span
+from tradmem.market.yahoo import YahooPrices
+
+class Slow(tempfile.TemporaryDirectory):
+    made = 0
+
+    def __init__(self, *args, **more):
+        super().__init__(*args, **more)
+        Slow.made += 1
+        time.sleep(0.3)
+
+def fetch(name):
+    span = Span(date(2026, 11, 2), date(2026, 11, 10))
+    found.append(YahooPrices(retries=0).fetch({name: span})[name])
+
+import tradmem.market.yahoo_client
+tempfile.TemporaryDirectory, found = Slow, []
+threads = [threading.Thread(target=fetch, args=(name,)) for name in ("AAPL", "SPY", "KO", "MSFT")]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+for answer in found:
+    print(getattr(answer, "source", answer))
+print("folders:", Slow.made)
+"""
+
+
+def test_the_first_fetches_of_a_process_may_be_made_by_threads_at_once(yahoo: YahooServer) -> None:
+    """They share one folder for the cookie; the second one of two would take the first away."""
+    yahoo.now = datetime(2026, 11, 10, 23, 30, tzinfo=UTC)
+    done = yahoo.run("-c", AT_ONCE, env=yahoo.child_environment())
+    assert (done.stdout.splitlines(), done.stderr) == (["yahoo"] * 4 + ["folders: 1"], "")

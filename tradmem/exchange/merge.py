@@ -39,7 +39,8 @@ class Merged:
 def merge(ours: bytes, base: bytes, theirs: bytes) -> Merged:
     """Join two versions of a log.
 
-    Joining the result with either of the two again changes nothing.
+    Joining the result with either of the two again changes nothing, unless the two had chosen
+    differently from an entry that stands twice in the base: then that takes its side.
 
     Args:
         ours: the one whose order and newline style stay.
@@ -54,7 +55,7 @@ def merge(ours: bytes, base: bytes, theirs: bytes) -> Merged:
         parse(_with(newline, data), name)
         for data, name in ((ours, "ours"), (base, "the base"), (theirs, "theirs"))
     )
-    held, lacked = triples(*map(_blocks, (mine, old, other)))
+    held, lacked = _undecided(*triples(*map(_blocks, (mine, old, other))))
     work = _Work(newline)
     held, again = _first_ones(held)
     kept = [_Place(work.join(found), found.was is not None) for found in held]
@@ -72,6 +73,22 @@ def merge(ours: bytes, base: bytes, theirs: bytes) -> Merged:
 
 def _blocks(log: Log) -> list[Block]:
     return [block for block in log.blocks if block.raw.strip()]
+
+
+def _undecided(
+    held: Sequence[Triple], lacked: Sequence[Triple]
+) -> tuple[list[Triple], list[Triple]]:
+    """What we have and what we lack, where each side removed the one that the other one kept.
+
+    Of an entry that stood twice they chose differently; as removals, both would be gone.
+    """
+    common = {name_of(_there(found.mine)) for found in held if found.theirs}
+    ours = {name_of(_there(found.mine)) for found in held}
+    apart = {name for found in lacked if (name := name_of(_there(found.theirs))) in ours} - common
+    return (
+        [Triple(mine=f.mine) if name_of(_there(f.mine)) in apart else f for f in held],
+        [Triple(theirs=f.theirs) if name_of(_there(f.theirs)) in apart else f for f in lacked],
+    )
 
 
 def _first_ones(held: Sequence[Triple]) -> tuple[list[Triple], list[Triple]]:

@@ -30,6 +30,7 @@ CHART = "/v8/finance/chart/"
 REFUSED = (429, 999)  # 999 is what Yahoo's edge tells a client that it takes for a robot
 SIDE_PAUSE = 60.0  # seconds without cookie requests after one failed; the chart needs none
 _calls = threading.local()
+_preparing = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,12 +119,17 @@ class _Silence(logging.Filter):
         return getattr(_calls, "current", None) is None
 
 
-@cache
 def prepare() -> None:
     """Once a process: no log lines of yfinance's in our calls, no files of it in the home folder.
 
     Its cookie store goes to a temporary folder, unless the program has chosen a place itself.
     """
+    with _preparing:  # a second thread would make a second folder, and the first one would go
+        _prepare()
+
+
+@cache
+def _prepare() -> None:
     logging.getLogger("yfinance").addFilter(_Silence())
     store = getattr(yfinance.cache, "_CookieDBManager", None)
     if store is None or Path(store.get_location()).name == "py-yfinance":
@@ -199,6 +205,8 @@ def _failure(call: _Call, error: Exception | None) -> Failure:
             detail = f"timed out after {call.timeout:g} s"
             return Failure(fault=PriceFault.UNREACHABLE, detail=detail)
         fault = PriceFault.UNREACHABLE if isinstance(cause, OSError) else PriceFault.SERVER_ERROR
+        if cause is None:
+            return Failure(fault=fault, detail="yfinance gave up before it asked, without a reason")
         return Failure(fault=fault, detail=_plain(cause))
     text = str(call.response.text)
     fault, detail = _verdict(int(call.response.status_code), text)
@@ -237,7 +245,7 @@ def _chart(text: str) -> tuple[Mapping[str, Any], bool]:
     return error if isinstance(error, dict) else {}, known
 
 
-def _plain(error: Exception | None) -> str:
+def _plain(error: Exception) -> str:
     """An exception in one short line."""
     said = " ".join(str(error).split()).partition(". See https://")[0]
     return f"{type(error).__name__}: {said[:120]}"
