@@ -39,34 +39,31 @@ def glance(raw: bytes) -> list[Judgement] | None:
         return None  # a line that says twice what it adds
     try:
         raw.decode()
-        Date.fromisoformat(known_on.decode())
-        outcomes = [_figures(groups) for groups in _OUTCOME.findall(ledger)]
-        if len(outcomes) != ledger.count(_OUTCOME_LINE):
+        lines = _OUTCOME.findall(ledger)
+        if len(lines) != ledger.count(_OUTCOME_LINE):
             return None
+        outcomes = [_figures(line) for line in lines]
         horizons = [outcome.horizon for outcome in outcomes]
-        primary = outcomes[horizons.index(int(own) if own else horizons[0])]
-        figures = (percent(primary.raw_return), percent(primary.alpha), str(primary.sessions))
-        is_plain = rating == recorded and [figure.encode() for figure in figures] == told
-        is_plain = is_plain and primary.known_at.date().isoformat() == known_on.decode()
-        if own is None:  # else another was the primary one for a while
-            is_plain = is_plain and primary.known_at == min(o.known_at for o in outcomes)
+        place = horizons.index(int(own)) if own else 0
+        primary, sessions = outcomes[place], lines[place][2]
+        days = [line[5][:10] for line in lines]  # on which each was known
+        shown = [percent(primary.raw_return).encode(), percent(primary.alpha).encode(), sessions]
         if (
-            not is_plain
+            rating != recorded
+            or shown != told
+            or days[place] != known_on
             or len(set(horizons)) < len(horizons)
-            or not _are_later(outcomes, decided[:10] if decided else day)
+            or min(days) <= (decided or day)[:10]  # before the decision, as cannot be
+            # Without a horizon of its own, another was the primary one for a while.
+            or (own is None and primary.known_at != min(o.known_at for o in outcomes))
         ):
             return None
+        said, name, on = Rating(rating.decode()), ticker.decode(), Date.fromisoformat(day.decode())
         return [
             Judgement(
                 max(outcome.known_at, primary.known_at),
                 1,
-                sample_of(
-                    outcome,
-                    rating=Rating(rating.decode()),
-                    ticker=ticker.decode(),
-                    day=Date.fromisoformat(day.decode()),
-                    is_primary=outcome is primary,
-                ),
+                sample_of(outcome, rating=said, ticker=name, day=on, is_primary=outcome is primary),
             )
             for outcome in outcomes
         ]
@@ -95,9 +92,3 @@ def _figures(told: tuple[bytes, ...]) -> Figures:
         Date.fromisoformat(entry.decode()) if entry else None,
         Date.fromisoformat(leave.decode()) if leave else None,
     )
-
-
-def _are_later(outcomes: list[Figures], decided_on: bytes) -> bool:
-    """Whether all outcomes were known after their decision, as must be; to the day is enough."""
-    first = min(outcome.known_at for outcome in outcomes)
-    return first.date().isoformat() > decided_on.decode()
