@@ -33,6 +33,11 @@ class Loop:
     past_context: str
     agent: str
 
+    @property
+    def answers(self) -> Mapping[str, Key]:
+        """What it reads from what a graph came to, and by which keys."""
+        return {"decision": self.decision, "rating": self.rating}
+
     def fitted_to(self, graph: Runnable[Any, Any]) -> "Loop":
         """The same for a graph that can be asked what it takes and gives.
 
@@ -91,8 +96,22 @@ class Loop:
             map(_is_note, values_of(state).get(_MESSAGES) or ())
         )
 
-    def after(self, state: Any, update: Mapping[str, Any], seen: Mapping[str, Any]) -> None:
-        """Record the decision that the agent came to, if it came to one."""
+    def after(
+        self,
+        state: Any,
+        update: Mapping[str, Any],
+        seen: Mapping[str, Any],
+        *,
+        is_made: bool = True,
+    ) -> None:
+        """Record the decision that the agent came to, if it came to one.
+
+        Args:
+            state: what it began with.
+            update: what it returned.
+            seen: what :meth:`before` found.
+            is_made: whether what it returned is its own, and not of an earlier run.
+        """
         if isinstance(self.decision, str) and self.decision not in update:
             raise UsageError(
                 f"the agent returned no {self.decision!r}; name the key of its decision with "
@@ -101,7 +120,7 @@ class Loop:
         text = self.text(update)
         values = {**values_of(state), **update}
         ticker = self._named("ticker", values, seen)
-        if not text.strip():
+        if not (is_made and text.strip()):
             logger.info("no decision on %s", ticker)
             return
         rating = _get(update, self.rating)

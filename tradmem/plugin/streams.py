@@ -93,7 +93,7 @@ class Streams:
         found.pop(_INTERRUPT, None)
         for update in self._since:
             for name, value in update.items():
-                found[name] = _reduced(self._graph.channels.get(name), found, name, value)
+                found[name] = reduced(self._graph.channels.get(name), found, name, value)
         return found
 
     def begun_with(self) -> Mapping[str, Any]:
@@ -135,7 +135,7 @@ def _updates(chunk: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
             yield from (update for update in found if isinstance(update, Mapping))
 
 
-def _reduced(channel: object, values: Mapping[str, Any], name: str, update: Any) -> Any:
+def reduced(channel: object, values: Mapping[str, Any], name: str, update: Any) -> Any:
     """What a key holds after an update, by the rule of its channel."""
     if not isinstance(channel, BaseChannel):
         return update
