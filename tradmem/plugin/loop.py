@@ -6,14 +6,14 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from langchain_core.messages import RemoveMessage, SystemMessage
+from langchain_core.messages import BaseMessage, RemoveMessage, SystemMessage
 from langchain_core.runnables import Runnable
 
 from tradmem.errors import UsageError
 from tradmem.memory import Memory
 from tradmem.model import Rating
 from tradmem.nodes import recall_node, record_node, resolve_node
-from tradmem.plugin.states import changed, text_of, values_of
+from tradmem.plugin.states import changed, text_of, update_of, values_of
 
 logger = logging.getLogger("tradmem.plugin")
 Key = str | Callable[[Mapping[str, Any]], Any]
@@ -138,6 +138,13 @@ class Loop:
         )
         for notice in found["notices"]:
             logger.warning("%s", notice)
+
+    def returned(self, result: Any) -> Mapping[str, Any]:
+        """The keys that an agent sets; a text or a message that it returns is its decision."""
+        if isinstance(self.decision, str) and isinstance(result, str | BaseMessage):
+            is_key = isinstance(result, BaseMessage) and self.decision in values_of(result)
+            return values_of(result) if is_key else {self.decision: text_of(result)}
+        return update_of(result)
 
     def _named(self, name: str, values: Mapping[str, Any], seen: Mapping[str, Any]) -> Any:
         """What a state says, or else what the one said that the agent began with."""

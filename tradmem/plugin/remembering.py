@@ -14,7 +14,7 @@ from langgraph.pregel import Pregel
 from tradmem.errors import TradmemError, UsageError
 from tradmem.plugin.loop import Loop
 from tradmem.plugin.runs import Run, Runs
-from tradmem.plugin.states import Read, update_of
+from tradmem.plugin.states import Read
 from tradmem.plugin.streams import VALUES, Streams
 
 logger = logging.getLogger("tradmem.plugin")
@@ -159,7 +159,7 @@ class Remembering(Runnable[Any, Any]):
 
     def _after_call(self, run: Run, found: Any) -> Any:
         """Record what a runnable that is no graph of this process came to."""
-        update = update_of(found)
+        update = self._loop.returned(found)
         if _INTERRUPT not in update:
             self._loop.after(run.state, update, run.seen)
         return self._loop.without_note(found)
