@@ -185,3 +185,14 @@ def test_a_checkpoint_that_is_kept_at_the_end_alone_tells_it_too():
         app.invoke({"ticker": ticker}, THREAD, durability="exit")
         app.invoke(Command(resume="yes"), THREAD, durability="exit")
     assert kept(world) == [("NVDA", "Buy"), ("AAPL", "Buy")]
+
+
+def test_a_graph_that_has_its_thread_configured_knows_it_too():
+    world = World().taught()
+    before = len(kept(world))
+    graph = in_line(ask, decide_but_on_msft, checkpointer=InMemorySaver()).with_config(THREAD)
+    app = with_memory(graph, world.memory)
+    for ticker in ("NVDA", "MSFT"):
+        run(app, ticker, config=None)
+    assert kept(world)[before:] == [("NVDA", "Buy")]
+    assert len(world.memory.entries()[-1].recalled) == 2

@@ -125,21 +125,29 @@ class Runs:
     def _saver(self, config: RunnableConfig | None) -> Any:
         """The graph's checkpointer, or that of the graph of which it is a step."""
         own = getattr(self._inner, "checkpointer", None)
-        return (config or {}).get("configurable", {}).get(_CHECKPOINTER, own)
+        return self._asked(config).get(_CHECKPOINTER, own)
+
+    def _asked(self, config: RunnableConfig | None) -> dict[str, Any]:
+        """What is configured for a run, by the graph's own settings too."""
+        own = getattr(self._inner, "config", None) or {}
+        return {**own.get("configurable", {}), **(config or {}).get("configurable", {})}
 
     def _kept(self, config: RunnableConfig | None) -> StateSnapshot | None:
         """What the graph's checkpointer has of a thread."""
         if not isinstance(self._saver(config), BaseCheckpointSaver):
             return None
         # Without one, the graph says itself what it lacks.
-        there = "thread_id" in (config or {}).get("configurable", {})
-        return self._inner.get_state(config) if there else None  # type: ignore[attr-defined]
+        asked = self._asked(config)
+        there = "thread_id" in asked
+        return self._inner.get_state({"configurable": asked}) if there else None  # type: ignore[attr-defined]
 
     def _metadata(self, kept: StateSnapshot, config: RunnableConfig | None) -> Mapping[str, Any]:
         """The metadata of the run that stopped, also where its state was edited since."""
         found: list[Mapping[str, Any]] = [kept.metadata or {}]
         if _AS_OF not in found[0]:
-            history = self._inner.get_state_history(config, limit=_RECENT)  # type: ignore[attr-defined]
+            history = self._inner.get_state_history(  # type: ignore[attr-defined]
+                {"configurable": self._asked(config)}, limit=_RECENT
+            )
             found += [snapshot.metadata or {} for snapshot in history]
         return next((metadata for metadata in found if _AS_OF in metadata), {})
 
