@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-from langgraph.graph import MessagesState
+from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command, interrupt
 
 from tests.plugin.graph_world import BUY, State, in_line, publish
@@ -196,3 +196,40 @@ def test_a_graph_that_has_its_thread_configured_knows_it_too():
         run(app, ticker, config=None)
     assert kept(world)[before:] == [("NVDA", "Buy")]
     assert len(world.memory.entries()[-1].recalled) == 2
+
+
+def whole(state: State) -> State:
+    return {**state, **decide_but_on_msft(state)}
+
+
+@pytest.mark.parametrize(
+    "step",
+    [whole, in_line(decide_but_on_msft), in_line(ask, decide_but_on_msft)],
+    ids=["function", "graph", "graph that stops"],
+)
+@pytest.mark.parametrize(
+    "wanted", ["decision", lambda state: state["decision"]], ids=["key", "call"]
+)
+def test_a_step_that_hands_on_the_state_of_an_earlier_run_has_not_decided_it(step, wanted):
+    graph = StateGraph(State).add_node("desk", step).add_edge(START, "desk")
+    world = World()
+    app = with_memory(graph.compile(checkpointer=InMemorySaver()), world.memory, decision=wanted)
+    for ticker in ("NVDA", "MSFT"):
+        found = app.invoke({"ticker": ticker}, THREAD)
+        if "__interrupt__" in found:
+            app.invoke(Command(resume="yes"), THREAD)
+    assert kept(world) == [("NVDA", "Buy")]
+
+
+def test_a_state_with_values_that_cannot_be_compared_is_handed_on_all_the_same():
+    class Vague:
+        def __ne__(self, other):
+            raise ValueError("ambiguous")
+
+    class Wide(State):
+        table: Any
+
+    world = World()
+    app = with_memory(in_line(whole, schema=Wide), world.memory)
+    app.invoke({"ticker": "NVDA", "table": Vague()})
+    assert kept(world) == [("NVDA", "Buy")]

@@ -38,6 +38,12 @@ class Loop:
         """What it reads from what a graph came to, and by which keys."""
         return {"decision": self.decision, "rating": self.rating}
 
+    @property
+    def given(self) -> frozenset[str]:
+        """The keys that an agent reads and has no cause to set."""
+        ticker, named = self.keys["ticker"], {self.past_context} - {_MESSAGES}
+        return frozenset(named | {ticker} if isinstance(ticker, str) else named)
+
     def fitted_to(self, graph: Runnable[Any, Any]) -> "Loop":
         """The same for a graph that can be asked what it takes and gives.
 

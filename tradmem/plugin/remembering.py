@@ -153,7 +153,7 @@ class Remembering(Runnable[Any, Any]):
                 f"output_keys is {asked!r:.100}; make it a list with the key of the decision, "
                 f"{wanted!r}, so that it can be recorded"
             )
-        return Streams(cast("Any", self.inner), options, self._loop.without_note)
+        return Streams(cast("Any", self.inner), options, self._loop.without_note, self._loop.given)
 
     # After it
 
