@@ -233,3 +233,12 @@ def test_a_state_with_values_that_cannot_be_compared_is_handed_on_all_the_same()
     app = with_memory(in_line(whole, schema=Wide), world.memory)
     app.invoke({"ticker": "NVDA", "table": Vague()})
     assert kept(world) == [("NVDA", "Buy")]
+
+
+def test_a_command_that_begins_anew_in_a_thread_does_not_decide_what_was_decided():
+    world = World()
+    app = with_memory(in_line(decide_but_on_msft, checkpointer=InMemorySaver()), world.memory)
+    app.invoke({"ticker": "NVDA"}, THREAD)
+    for ticker in ("MSFT", "AAPL"):
+        app.invoke(Command(update={"ticker": ticker}, goto="decide_but_on_msft"), THREAD)
+    assert kept(world) == [("NVDA", "Buy"), ("AAPL", "Buy")]

@@ -80,12 +80,15 @@ class Runs:
         metadata = self._metadata(kept, config) if kept else {}
         if not is_told and not (kept and kept.next and _AS_OF in metadata):
             return None  # a step of a graph that goes on, which has not begun before
+        # A command may also begin anew in a thread whose last run has come to its end.
+        is_over = isinstance(given, Command) and kept is not None and not kept.next
+        written = frozenset() if is_over else self._written(kept, metadata, config)
         return Run(
             state=kept.values if kept and kept.values else {},
             seen=_seen_by(metadata),
             told=given,
             config=_with(config, {key: metadata[key] for key in _NOTES if key in metadata}),
-            written=self._written(kept, metadata, config) | self._told(given),
+            written=written | self._told(given),
         )
 
     def _began(
