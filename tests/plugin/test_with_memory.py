@@ -9,13 +9,18 @@ from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import pytest
+from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from langchain_core.messages import AIMessage
+from langchain_core.output_parsers import StrOutputParser
+from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.types import Command, interrupt
 from pydantic import BaseModel
 from typing_extensions import TypedDict
 
+from tests.plugin.graph_world import BUY
 from tests.plugin.plugin_world import LATER, World
 from tradmem.errors import UsageError
 from tradmem.model import Status
@@ -333,3 +338,23 @@ def test_the_date_of_the_state_is_the_decisions():
     world = World().go(datetime(2026, 1, 8, 15, tzinfo=UTC))
     with_memory(decide, world.memory)({"ticker": "NVDA", "date": "2026-01-05"})
     assert entries(world)[0].date.isoformat() == "2026-01-05"
+
+
+@pytest.mark.parametrize("parser", [None, StrOutputParser()], ids=["message", "text"])
+def test_a_chain_that_returns_a_text_has_decided_that_text(parser):
+    prompt = ChatPromptTemplate.from_template("{ticker}: {past_context}")
+    chain = prompt | FakeListChatModel(responses=[BUY])
+    world = World()
+    app = with_memory(chain | parser if parser else chain, world.memory)
+    found = [app.invoke({"ticker": "NVDA"}), *app.stream({"ticker": "AAPL"})]
+    assert [each if parser else each.content for each in found] == [BUY, BUY]
+    asyncio.run(app.ainvoke({"ticker": "MSFT"}))
+    with_memory(lambda state: BUY, world.memory)({"ticker": "AMD"})
+    assert [entry.decision for entry in world.memory.entries()] == [BUY] * 4
+
+
+def test_a_message_can_be_asked_for_a_part_of_it_by_its_name():
+    world = World()
+    model = RunnableLambda(lambda state: AIMessage(BUY, name="desk"))
+    with_memory(model, world.memory, decision="content").invoke({"ticker": "NVDA"})
+    assert [entry.decision for entry in world.memory.entries()] == [BUY]

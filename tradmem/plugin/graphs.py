@@ -18,7 +18,6 @@ from tradmem.errors import UsageError
 from tradmem.memory import Memory
 from tradmem.plugin.loop import Key, Loop
 from tradmem.plugin.remembering import Remembering
-from tradmem.plugin.states import update_of
 from tradmem.recording import check_agent
 
 Agent = TypeVar("Agent")
@@ -54,7 +53,8 @@ def with_memory(
         ticker: the state's key of the ticker, or a function from the state to it.
         date: of the decision's date; without one it is made now.
         decision: of the decision's text in what the agent returns; of messages, the last one's
-            text. None or an empty text there is no decision, and nothing is recorded.
+            text. None or an empty text there is no decision, and nothing is recorded. An agent that
+            returns a text or a message in place of keys has decided that.
         rating: of the rating in what it returns; read from the text where there is none.
         query: of what the decision is about, for a memory whose settings rank by relevance.
         past_context: the key under which the agent is shown the past.
@@ -92,7 +92,7 @@ def _around(decide: Callable[..., Any], loop: Loop) -> Callable[..., Any]:
         async def remember_async(state: Any, *more: Any, **named: Any) -> Any:
             seen = await asyncio.to_thread(loop.before, state)
             result = await decide(loop.shown(state, seen), *more, **named)
-            await asyncio.to_thread(loop.after, state, update_of(result), seen)
+            await asyncio.to_thread(loop.after, state, loop.returned(result), seen)
             return result
 
         return functools.update_wrapper(remember_async, call)
@@ -100,7 +100,7 @@ def _around(decide: Callable[..., Any], loop: Loop) -> Callable[..., Any]:
     def remember(state: Any, *more: Any, **named: Any) -> Any:
         seen = loop.before(state)
         result = decide(loop.shown(state, seen), *more, **named)
-        loop.after(state, update_of(result), seen)
+        loop.after(state, loop.returned(result), seen)
         return result
 
     return functools.update_wrapper(remember, call)

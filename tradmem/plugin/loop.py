@@ -6,14 +6,14 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from langchain_core.messages import RemoveMessage, SystemMessage
+from langchain_core.messages import BaseMessage, RemoveMessage, SystemMessage
 from langchain_core.runnables import Runnable
 
 from tradmem.errors import UsageError
 from tradmem.memory import Memory
 from tradmem.model import Rating
 from tradmem.nodes import recall_node, record_node, resolve_node
-from tradmem.plugin.states import changed, text_of, values_of
+from tradmem.plugin.states import changed, text_of, update_of, values_of
 
 logger = logging.getLogger("tradmem.plugin")
 Key = str | Callable[[Mapping[str, Any]], Any]
@@ -32,6 +32,17 @@ class Loop:
     rating: Key
     past_context: str
     agent: str
+
+    @property
+    def answers(self) -> Mapping[str, Key]:
+        """What it reads from what a graph came to, and by which keys."""
+        return {"decision": self.decision, "rating": self.rating}
+
+    @property
+    def given(self) -> frozenset[str]:
+        """The keys that an agent reads and has no cause to set."""
+        ticker, named = self.keys["ticker"], {self.past_context} - {_MESSAGES}
+        return frozenset(named | {ticker} if isinstance(ticker, str) else named)
 
     def fitted_to(self, graph: Runnable[Any, Any]) -> "Loop":
         """The same for a graph that can be asked what it takes and gives.
@@ -91,8 +102,22 @@ class Loop:
             map(_is_note, values_of(state).get(_MESSAGES) or ())
         )
 
-    def after(self, state: Any, update: Mapping[str, Any], seen: Mapping[str, Any]) -> None:
-        """Record the decision that the agent came to, if it came to one."""
+    def after(
+        self,
+        state: Any,
+        update: Mapping[str, Any],
+        seen: Mapping[str, Any],
+        *,
+        is_made: bool = True,
+    ) -> None:
+        """Record the decision that the agent came to, if it came to one.
+
+        Args:
+            state: what it began with.
+            update: what it returned.
+            seen: what :meth:`before` found.
+            is_made: whether what it returned is its own, and not of an earlier run.
+        """
         if isinstance(self.decision, str) and self.decision not in update:
             raise UsageError(
                 f"the agent returned no {self.decision!r}; name the key of its decision with "
@@ -101,7 +126,7 @@ class Loop:
         text = self.text(update)
         values = {**values_of(state), **update}
         ticker = self._named("ticker", values, seen)
-        if not text.strip():
+        if not (is_made and text.strip()):
             logger.info("no decision on %s", ticker)
             return
         rating = _get(update, self.rating)
@@ -119,6 +144,13 @@ class Loop:
         )
         for notice in found["notices"]:
             logger.warning("%s", notice)
+
+    def returned(self, result: Any) -> Mapping[str, Any]:
+        """The keys that an agent sets; a text or a message that it returns is its decision."""
+        if isinstance(self.decision, str) and isinstance(result, str | BaseMessage):
+            is_key = isinstance(result, BaseMessage) and self.decision in values_of(result)
+            return values_of(result) if is_key else {self.decision: text_of(result)}
+        return update_of(result)
 
     def _named(self, name: str, values: Mapping[str, Any], seen: Mapping[str, Any]) -> Any:
         """What a state says, or else what the one said that the agent began with."""

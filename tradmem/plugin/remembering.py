@@ -14,7 +14,7 @@ from langgraph.pregel import Pregel
 from tradmem.errors import TradmemError, UsageError
 from tradmem.plugin.loop import Loop
 from tradmem.plugin.runs import Run, Runs
-from tradmem.plugin.states import update_of
+from tradmem.plugin.states import Read
 from tradmem.plugin.streams import VALUES, Streams
 
 logger = logging.getLogger("tradmem.plugin")
@@ -153,13 +153,13 @@ class Remembering(Runnable[Any, Any]):
                 f"output_keys is {asked!r:.100}; make it a list with the key of the decision, "
                 f"{wanted!r}, so that it can be recorded"
             )
-        return Streams(cast("Any", self.inner), options, self._loop.without_note)
+        return Streams(cast("Any", self.inner), options, self._loop.without_note, self._loop.given)
 
     # After it
 
     def _after_call(self, run: Run, found: Any) -> Any:
         """Record what a runnable that is no graph of this process came to."""
-        update = update_of(found)
+        update = self._loop.returned(found)
         if _INTERRUPT not in update:
             self._loop.after(run.state, update, run.seen)
         return self._loop.without_note(found)
@@ -168,16 +168,14 @@ class Remembering(Runnable[Any, Any]):
         """Record the decision of a run that came to its end."""
         if streams.interrupted:
             return
-        wanted, rating, update = self._loop.decision, self._loop.rating, streams.values()
-        if run.is_fresh and isinstance(rating, str) and not streams.wrote(rating):
+        update, rating = streams.values(), self._loop.rating
+        if isinstance(rating, str) and not ("rating" in run.written or streams.wrote(rating)):
             update = {name: value for name, value in update.items() if name != rating}
-        if run.is_fresh and isinstance(wanted, str) and wanted in update:
-            update = update if streams.wrote(wanted) else {**update, wanted: None}
-        self._loop.after(run.state, update, run.seen)
+        self._loop.after(run.state, update, run.seen, is_made=self._is_made(run, streams))
 
     def _leave(self, run: Run, streams: Streams) -> None:
         """Record the decision of a stream that is left, where nobody is left to hear of a fault."""
-        if not self._is_made(streams):
+        if not self._is_made(run, streams):
             return
         try:
             self._finish(run, streams)
@@ -188,7 +186,7 @@ class Remembering(Runnable[Any, Any]):
 
     async def _leave_in_thread(self, run: Run, streams: Streams) -> None:
         """The same; once it has begun, it is carried out, whatever becomes of the task."""
-        if not self._is_made(streams):
+        if not self._is_made(run, streams):
             return
         try:
             begun = asyncio.get_running_loop().run_in_executor(
@@ -200,19 +198,22 @@ class Remembering(Runnable[Any, Any]):
         with suppress(asyncio.CancelledError):
             await asyncio.shield(begun)
 
-    def _is_made(self, streams: Streams) -> bool:
+    def _is_made(self, run: Run, streams: Streams) -> bool:
         """Whether the run came to a decision, be it complete or not."""
         wanted = self._loop.decision
         if streams.interrupted:
             return False
+        if "decision" in run.written:
+            return True
         if isinstance(wanted, str):
             return streams.wrote(wanted)
-        before = now = ""
+        before = ""
+        read = Read(streams.values())
         with suppress(Exception):  # it was written for what a whole run returns
-            now = self._loop.text(streams.values())
-        with suppress(Exception):
             before = self._loop.text(streams.begun_with())
-        return now != before
+        with suppress(Exception):
+            return self._loop.text(read) != before or any(map(streams.wrote, read.names))
+        return False
 
 
 def _is_streamed(options: Mapping[str, Any]) -> bool:

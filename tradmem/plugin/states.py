@@ -77,3 +77,20 @@ def _is_message(value: Any) -> bool:
     if isinstance(value, tuple):
         return len(value) == 2 and all(isinstance(part, str) for part in value)
     return isinstance(value, dict) and {"role", "content"} <= set(value)
+
+
+class Read(dict[str, Any]):
+    """A state that notes which of its keys are read."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        super().__init__(values)
+        self.names: set[str] = set()
+
+    def __getitem__(self, name: str) -> Any:
+        self.names.add(name)
+        return super().__getitem__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """See :meth:`dict.get`."""
+        self.names.add(name)
+        return super().get(name, default)

@@ -1,7 +1,7 @@
 """What a graph streams, and beside it the state that it comes to and whether it got to an end."""
 
 import copy
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from langgraph import types
@@ -23,6 +23,7 @@ class Streams:
         graph: what streams.
         options: of :meth:`langgraph.pregel.Pregel.stream`, as they were given.
         shown: what is passed on of a state.
+        given: keys that a step only sets if it hands on the whole state that it was given.
 
     Attributes:
         options: as the graph gets them.
@@ -34,6 +35,7 @@ class Streams:
         graph: Pregel[Any, Any, Any, Any],
         options: Mapping[str, Any],
         shown: Callable[[Any], Any],
+        given: Collection[str] = (),
     ) -> None:
         asked = options.get("stream_mode") or graph.stream_mode
         self._several = isinstance(asked, list | tuple)
@@ -45,6 +47,7 @@ class Streams:
         self.interrupted = False
         self._graph = graph
         self._shown = shown
+        self._given = frozenset(given)
         self._interrupts: list[Any] = []
         self._first: Any = None
         self._last: Any = None
@@ -93,7 +96,7 @@ class Streams:
         found.pop(_INTERRUPT, None)
         for update in self._since:
             for name, value in update.items():
-                found[name] = _reduced(self._graph.channels.get(name), found, name, value)
+                found[name] = reduced(self._graph.channels.get(name), found, name, value)
         return found
 
     def begun_with(self) -> Mapping[str, Any]:
@@ -124,7 +127,14 @@ class Streams:
             self._interrupts.extend(() if self._in_parts else value[_INTERRUPT])
         for update in _updates(value):
             self._since.append(update)
-            self._written.update(update)
+            self._written.update(self._set_by(update))
+
+    def _set_by(self, update: Mapping[str, Any]) -> Iterator[str]:
+        """The keys that a step has set; of a whole state that it hands on, those it changed."""
+        before = {} if self._given.isdisjoint(update) else update_of(self._last)
+        for name, value in update.items():
+            if name not in before or _differs(before[name], value):
+                yield name
 
 
 def _updates(chunk: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -135,7 +145,15 @@ def _updates(chunk: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
             yield from (update for update in found if isinstance(update, Mapping))
 
 
-def _reduced(channel: object, values: Mapping[str, Any], name: str, update: Any) -> Any:
+def _differs(one: Any, other: Any) -> bool:
+    """Whether two values are not the same; tables and arrays do not say, and count as others."""
+    try:
+        return bool(one != other)
+    except Exception:  # noqa: BLE001 - values are foreign code
+        return True
+
+
+def reduced(channel: object, values: Mapping[str, Any], name: str, update: Any) -> Any:
     """What a key holds after an update, by the rule of its channel."""
     if not isinstance(channel, BaseChannel):
         return update
