@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tradmem.errors import ConflictError
-from tradmem.journal.ledger import reread
+from tradmem.journal.ledger import check_addition
 from tradmem.journal.tagline import check_outcome
 from tradmem.journal.text import clean
 from tradmem.model import Addition, Decision, Entry, Problem, entry_id, note_id
@@ -286,7 +286,7 @@ def check_additions(additions: Sequence[tuple[str, Addition]]) -> None:
     for _, addition in additions:
         if addition.outcome:
             check_outcome(addition.outcome)
-        reread(addition)
+        check_addition(addition)
 
 
 def recency(entry: Entry) -> tuple[datetime, Date, str]:

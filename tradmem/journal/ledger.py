@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from math import isfinite
 from typing import Any
 
@@ -221,6 +221,37 @@ def reread(addition: Addition) -> Addition:
     return read_addition(_parsed(packed(addition_line(addition))))[0]
 
 
+def check_addition(addition: Addition) -> None:
+    """See to it that an addition comes out of its ledger line again.
+
+    Raises:
+        UsageError: see :func:`reread`.
+    """
+    if not _is_plain(addition):
+        reread(addition)
+
+
+def _is_plain(addition: Addition) -> bool:
+    """Whether the kinds of its values alone tell that an addition can be read again."""
+    outcome = addition.outcome
+    return (
+        addition.kind not in _INSTANTS
+        and (addition.at is None or addition.at.tzinfo is UTC)
+        and all(type(value) in _SCALARS for value in addition.data.values())
+        and (outcome is None or _is_plain_outcome(outcome))
+    )
+
+
+def _is_plain_outcome(outcome: Outcome) -> bool:
+    if outcome.extra or outcome.known_at.tzinfo is not UTC:
+        return False
+    for name, kinds in _KINDS.items():
+        value = getattr(outcome, name)
+        if type(value) not in kinds or (type(value) is float and not isfinite(value)):
+            return False
+    return all(type(flag) is str for flag in outcome.flags)
+
+
 # The keys of an outcome, where they are not the attribute's own name.
 _KEYS = {"raw_return": "raw", "entry_date": "entry", "exit_date": "exit"}
 
@@ -293,3 +324,14 @@ _FIELDS = {
     if field.name != "extra"
 }
 _READERS = {key: (name, read) for name, (key, read) in _FIELDS.items()}
+_SCALARS = frozenset({str, int, bool, type(None)})
+_KINDS = {
+    name: {
+        parse_instant: frozenset({datetime}),
+        parse_date: frozenset({date, type(None)}),
+        int: frozenset({int}),
+        str: frozenset({str, type(None)}),
+        _number: frozenset({float, type(None)}),
+    }.get(read, frozenset({tuple}))
+    for name, (_, read) in _FIELDS.items()
+}
