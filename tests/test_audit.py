@@ -301,15 +301,21 @@ def test_an_outcome_known_as_soon_as_its_last_close_is_final_is_no_leak(
     assert life.memory.audit() == ()
 
 
-def test_a_ticker_that_a_person_typed_has_the_calendar_of_another(tmp_path):
-    """The closes of a share of Tokyo are final hours before those of the name typed over it."""
-    life = Life(MarkdownJournal(tmp_path / "memory.md"))
+def settled_in_tokyo(life, ticker):
+    """The id of a decision whose outcome is known two hours after its last close in Tokyo."""
     at = datetime.fromisoformat("2026-01-07T01:00Z")
     stamps = {"decided_at": at, "recorded_at": at, "recalled_as_of": at}
-    name = decide(life, 2, [], ticker="7203.T", **stamps)
+    name = decide(life, 2, [], ticker=ticker, **stamps)
     known_at = datetime.fromisoformat("2026-01-14T08:30Z")
     told = outcome(known_at, entry_date=on(2), exit_date=on(9), benchmark=None)
     life.journal.add([(name, told)])
+    return name
+
+
+def test_a_ticker_that_a_person_typed_has_the_calendar_of_another(tmp_path):
+    """The closes of a share of Tokyo are final hours before those of the name typed over it."""
+    life = Life(MarkdownJournal(tmp_path / "memory.md"))
+    name = settled_in_tokyo(life, "7203.T")
     assert life.memory.audit() == ()
     path = life.journal.path
     typed = path.read_text(encoding="utf-8").replace("| 7203.T |", "| NVDA |", 1)
@@ -320,12 +326,7 @@ def test_a_ticker_that_a_person_typed_has_the_calendar_of_another(tmp_path):
 
 def test_an_alias_tells_whose_calendar_counts():
     life = Life(RamJournal(), settings=Settings(aliases={"TOYOTA": "7203.T"}))
-    at = datetime.fromisoformat("2026-01-07T01:00Z")
-    stamps = {"decided_at": at, "recorded_at": at, "recalled_as_of": at}
-    name = decide(life, 2, [], ticker="TOYOTA", **stamps)
-    known_at = datetime.fromisoformat("2026-01-14T08:30Z")
-    told = outcome(known_at, entry_date=on(2), exit_date=on(9), benchmark=None)
-    life.journal.add([(name, told)])
+    settled_in_tokyo(life, "TOYOTA")
     assert life.memory.audit() == ()
     assert [found.leak for found in Memory(life.journal).audit()] == [Leak.EARLY_OUTCOME]
 

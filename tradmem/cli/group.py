@@ -141,7 +141,7 @@ class Group(click.Group):
                 **extra,
             )
             status = result if isinstance(result, int) else DONE
-        except Exception as error:
+        except Exception as error:  # whatever goes wrong is told in one line
             if _wants_traceback(arguments) and not isinstance(error, click.ClickException):
                 raise
             status = _report(error)

@@ -95,7 +95,7 @@ class Writer:
                 index.forget()
             else:
                 self._follow(index, growth)
-        except BaseException:
+        except BaseException:  # an interrupt too: what the index expected may not stand
             index.forget()
             raise
 
