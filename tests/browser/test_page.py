@@ -34,6 +34,7 @@ def test_search_and_filters_show_what_was_asked_for(visit, plain_page):
     assert {(row[1], row[2]) for row in seen.rows()} == {("BBB", "Sell")}
     assert seen.count == f"{len(wanted)} of {len(entries)} decisions"
     seen.page.select_option("#result", "wrong")
+    assert seen.rows()
     assert all(row[3] == "wrong" for row in seen.rows())
     seen.page.click("button[type=reset]")
     seen.wait(f"document.getElementById('count').textContent === '{len(entries)} decisions'")
@@ -111,6 +112,15 @@ def test_every_chart_is_drawn_under_the_policy(visit, plain_page):
     assert titles == [chart["title"] for chart in charts]
     marks = seen.page.locator("figure").first.locator("svg .mark-symbol path")
     assert marks.count() > 20
+
+
+@pytest.mark.parametrize("width", [420, 1280])
+def test_nothing_moves_when_the_charts_are_drawn(visit, plain_page, width):
+    seen = visit(plain_page, width=width)
+    top = "document.getElementById('decisions').getBoundingClientRect().top + scrollY"
+    before = seen.page.evaluate(top)
+    seen.draw_all()
+    assert seen.page.evaluate(top) == before
 
 
 def test_another_ticker_can_be_drawn_and_a_mark_opens_its_decision(visit, plain_page):

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 EXTRA = "a report needs the extra analysis: pip install 'tradmem[analysis]'"
 Chart = dict[str, Any]
 _ROWS = 20_000  # of closes, above which a chart takes every second one, or third …
-_HEIGHT = 240
+# Pixels, axes and legend included.
+_HEIGHT = 320
+_BROAD_HEIGHT = 400
 _TAGS = 15
 _DAY = 86_400_000  # milliseconds
 _OPEN = "open or unrated"
@@ -77,7 +79,9 @@ def _by_rating(subject: Subject) -> Chart | None:
         y=alt.Y("low:Q", title="mean alpha"), y2="high:Q"
     )
     points = base.mark_point(filled=True, size=110, opacity=1).encode(y=y, color=_rating_color())
-    counts = base.mark_text(baseline="top").encode(y=alt.value(_HEIGHT - 12), text="label:N")
+    counts = base.mark_text(baseline="top").encode(
+        y=alt.value(alt.expr("height - 12")), text="label:N"
+    )
     lacking = (
         ""
         if all(item.mean.value is not None for item in found)
@@ -421,12 +425,12 @@ def _tips(*names: str, **formats: str) -> "Sequence[alt.Tooltip]":
 
 
 def _chart(title: str, note: str, chart: Any, *, broad: bool = False) -> Chart:
-    """A chart for the page, as wide as its place there."""
+    """A chart for the page: as wide as its place, and as high as the page keeps room for it."""
     made = chart.properties(
         width="container",
-        height=320 if broad else _HEIGHT,
+        height=_BROAD_HEIGHT if broad else _HEIGHT,
         background="transparent",
-        autosize={"type": "fit-x", "contains": "padding"},
+        autosize={"type": "fit", "contains": "padding"},
     ).configure_view(stroke=None)
     legends = {"orient": "bottom", "columns": 3 if not broad else 7, "labelLimit": 200}
     spec: dict[str, Any] = made.configure_legend(**legends).to_dict()

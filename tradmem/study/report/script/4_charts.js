@@ -1,6 +1,7 @@
 // The charts: made when they come into view, by an interpreter of expressions (the page's policy
 // forbids code from text), and without any way to load.
 
+const BINDING = 32; // pixels of the line of choices under a chart, as page.css has it
 const REFUSE = () => Promise.reject(new Error("this page loads nothing"));
 
 function drawCharts(charts, open) {
@@ -22,6 +23,7 @@ function drawCharts(charts, open) {
   };
   for (const { title, note, broad, spec } of charts) {
     const plot = make("div", { class: "plot", role: "img", "aria-label": title });
+    plot.style.minHeight = `${spec.height + (spec.params?.some((one) => one.bind?.input) ? BINDING : 0)}px`;
     pending.set(plot, spec);
     const caption = make("figcaption", null, make("b", null, title), make("span", null, note));
     room.append(make("figure", { class: broad && "broad" }, caption, plot));
