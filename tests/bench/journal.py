@@ -1,5 +1,6 @@
 """The cost of recording, recalling and adding, and how it grows with the log."""
 
+import gc
 import json
 import os
 import statistics
@@ -42,6 +43,9 @@ def peak_memory() -> int:
 
 def cold(path: str, what: str) -> None:
     """In a process of its own, after imports: read the bytes, or open and recall."""
+    import tradmem.journal.glance  # noqa: F401 - which recall imports when it needs it
+
+    gc.collect()  # what the imports left behind
     before = peak_memory()
     start = time.perf_counter()
     if what == "read":

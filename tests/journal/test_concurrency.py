@@ -1,7 +1,11 @@
 """Many at one log: every acknowledged entry is there once, and nobody sees half of one."""
 
 import asyncio
+import os
 import re
+import signal
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -265,6 +269,53 @@ def test_a_dead_process_holds_no_lock(tmp_path):
     start = time.perf_counter()
     MarkdownJournal(path).append(decision(0))
     assert time.perf_counter() - start < 5
+
+
+def test_a_process_holds_no_lock_through_what_it_started(tmp_path):
+    """A child that was forked meanwhile, or a program, lives on when the holder dies."""
+    path = tmp_path / "memory.md"
+    lock = files.Lock(tmp_path / "memory.md.lock", of=path)
+
+    def work(say) -> None:
+        with lock.held(1):
+            program = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+            pid = os.fork() or time.sleep(600)
+            say(f"{program.pid} {pid}")
+            time.sleep(600)
+
+    child = Child(work)
+    alive = [int(pid) for pid in child.heard().split()]
+    child.kill()
+    try:
+        with lock.held(5):
+            for pid in alive:
+                os.kill(pid, 0)
+    finally:
+        for pid in alive:
+            os.kill(pid, signal.SIGKILL)
+        child.end()
+
+
+def test_who_was_forked_in_a_lock_leaves_it_to_the_one_that_holds_it(tmp_path):
+    path = tmp_path / "memory.md"
+    lock = files.Lock(tmp_path / "memory.md.lock", of=path)
+
+    def work(say) -> None:
+        with lock.held(1):
+            if pid := os.fork():
+                os.waitpid(pid, 0)
+                say("held")
+                time.sleep(600)
+        os._exit(0)  # the child, which has left the lock
+
+    child = Child(work)
+    child.heard()
+    try:
+        with pytest.raises(LogBusy), lock.held(0):
+            pass
+    finally:
+        child.kill()
+        child.end()
 
 
 def test_a_child_forked_while_a_thread_writes_is_not_stuck(tmp_path):

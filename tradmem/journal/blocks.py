@@ -2,6 +2,7 @@
 
 import os
 import re
+from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -35,10 +36,12 @@ class Scanned(NamedTuple):
 
     Attributes:
         first: the number of its first block.
+        others: the numbers of the blocks whose tag has no ``resolved:``.
         distinct: whether each of its blocks has a date and ticker of its own in the file.
     """
 
     first: int
+    others: list[int]
     distinct: bool
 
 
@@ -63,17 +66,18 @@ class Blocks:
     def _clear(self) -> None:
         self.tags: list[bytes] = []
         self.ids: list[bytes] = []
-        self.starts: list[int] = []
+        self.starts = array("q")
         self.end = 0
         self.size = 0
         self.newline = b"\n"
         self._lines: tuple[int, ...] = ()  # CRLF and all of whole blocks, where any are CRLF
-        self.keys: set[bytes] = set()
+        self.keys: dict[bytes, None] = {}
 
     def scan(self, descriptor: int, size: int) -> Scanned:
         """Take in the blocks from the last known end on, piece by piece."""
         base, first = self.end, len(self.tags)
-        keys: set[bytes] = set()
+        keys: dict[bytes, None] = {}
+        others: list[int] = []
         has_cr, length = False, _PIECE
         while True:
             start = self.end
@@ -81,21 +85,28 @@ class Blocks:
             if start == 0:
                 check_encoding(data, str(self.path))
             is_last = len(data) < length or start + len(data) >= size
+            before = len(self.tags)
             self._take(data, keys, is_last=is_last)
+            # Now that they are near the processor.
+            others += [
+                number
+                for number, tag in enumerate(self.tags[before:], before)
+                if tag[STATE] != RESOLVED
+            ]
             has_cr = has_cr or b"\r" in data
             if is_last:
                 break
             length = _PIECE if self.end > start else 2 * length  # a block larger than a piece
         if self._lines or has_cr:
             self._find_newline(self._read(descriptor, base, size - base), base, descriptor)
-        distinct = len(keys) == len(self.tags) - first and keys.isdisjoint(self.keys)
+        distinct = len(keys) == len(self.tags) - first and keys.keys().isdisjoint(self.keys.keys())
         if self.keys:
             self.keys |= keys
         else:  # all of a large log at once
             self.keys = keys
-        return Scanned(first, distinct)
+        return Scanned(first, others, distinct)
 
-    def _take(self, data: bytes, keys: set[bytes], *, is_last: bool) -> None:
+    def _take(self, data: bytes, keys: dict[bytes, None], *, is_last: bool) -> None:
         """Note the whole blocks of a piece of the file, and their dates and tickers.
 
         One search runs over all its bytes. This loop is what opening a large log costs.
@@ -108,11 +119,11 @@ class Blocks:
         for found in _NEXT.finditer(data, 0, end):
             tags.append(tag)
             ids.append(name)
-            keys.add(key)
+            keys[key] = None
             starts.append(start)
             start = base + found.end(1)
             _, tag, key, name = found.groups(b"")
-        keys.discard(b"")
+        keys.pop(b"", None)
         self.end = start
 
     def _find_newline(self, data: bytes, base: int, descriptor: int) -> None:

@@ -9,17 +9,18 @@ import errno
 import os
 import re
 import stat
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from tradmem.errors import LogBusy, LogError
 
-if TYPE_CHECKING:
-    from filelock import FileLock
-
 _BINARY = getattr(os, "O_BINARY", 0)  # Windows
+_LOCK_FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+_POLL = 0.005  # seconds between two attempts to take a lock
+_HELD: set[int] = set()  # descriptors of lock files
 _HINT = {
     "read": "name another with TRADMEM_LOG or --log",
     "write": "set TRADMEM_LOG or --log to a writable path",
@@ -47,8 +48,8 @@ def refuse(action: str, path: Path, error: OSError) -> NoReturn:
     raise LogError(f"cannot {action} {path}: {reason}; {hint}") from error
 
 
-def check_regular(action: str, path: Path) -> None:
-    """Refuse what is there and is no regular file.
+def check_regular(action: str, path: Path) -> bool:
+    """Whether something has this name; refused unless it is a regular file.
 
     Raises:
         LogError: a folder or a device has this name, or the name cannot be looked up.
@@ -56,13 +57,14 @@ def check_regular(action: str, path: Path) -> None:
     try:
         kind = path.stat().st_mode
     except FileNotFoundError:
-        return
+        return False
     except OSError as error:
         refuse(action, path, error)
     if stat.S_ISDIR(kind):
         raise LogError(f"cannot {action} {path}: it is a folder; name a file in it")
     if not stat.S_ISREG(kind):
         raise LogError(f"cannot {action} {path}: it is no regular file; {_HINT[action]}")
+    return True
 
 
 class Lock:
@@ -79,7 +81,6 @@ class Lock:
 
     def __init__(self, path: Path, *, of: Path, use: str = "in use") -> None:
         self._path, self._of, self._use = path, of, use
-        self._file: FileLock | None = None
 
     @contextmanager
     def held(self, timeout: float) -> Iterator[None]:
@@ -92,24 +93,64 @@ class Lock:
             LogBusy: somebody else held it all that time.
             LogError: the lock file cannot be written.
         """
-        from filelock import FileLock, Timeout  # noqa: PLC0415 - readers take no lock
-
-        if self._file is None:
-            self._file = FileLock(self._path, thread_local=False)
-        try:
-            self._file.acquire(timeout, poll_interval=0.005)
-        except Timeout as error:
-            raise LogBusy(
-                f"{self._of} is {self._use} by another process (waited {timeout:g} s); "
-                "try again when it has finished"
-            ) from error
-        except OSError as error:
-            refuse("write", self._path, error)
+        until = time.monotonic() + timeout
+        while (descriptor := self._taken()) is None:
+            if time.monotonic() >= until:
+                raise LogBusy(
+                    f"{self._of} is {self._use} by another process (waited {timeout:g} s); "
+                    "try again when it has finished"
+                )
+            time.sleep(_POLL)
         try:
             _take_over(self._of, self._path, at_least=0o600)
             yield
         finally:
-            self._file.release()
+            _give_back(descriptor)
+
+    def _taken(self) -> int | None:
+        """A descriptor of the lock file that holds the lock; None if somebody else does."""
+        from filelock import lock_descriptor  # noqa: PLC0415 - readers take no lock
+
+        try:
+            descriptor = os.open(self._path, _LOCK_FLAGS, 0o666)
+        except OSError as error:
+            refuse("write", self._path, error)
+        _HELD.add(descriptor)
+        is_ours = False
+        try:
+            # Who removes the file lets go of whoever holds it.
+            is_ours = lock_descriptor(descriptor, blocking=False) and _is_there(descriptor)
+        except OSError as error:
+            refuse("lock", self._path, error)
+        finally:
+            if not is_ours:
+                _give_back(descriptor)
+        return descriptor if is_ours else None
+
+
+def _is_there(descriptor: int) -> bool:
+    return os.fstat(descriptor).st_nlink > 0
+
+
+def _give_back(descriptor: int) -> None:
+    from filelock import unlock_descriptor  # noqa: PLC0415 - readers take no lock
+
+    if descriptor not in _HELD:  # in a process that was forked meanwhile
+        return
+    _HELD.remove(descriptor)
+    with suppress(OSError):  # else a program that is being started would hold it a little longer
+        unlock_descriptor(descriptor)
+    os.close(descriptor)
+
+
+def _let_go() -> None:
+    """Close a parent's lock files, which would stay locked when it dies, by our copies."""
+    while _HELD:
+        os.close(_HELD.pop())
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_let_go)
 
 
 def open_for_append(path: Path) -> int | None:

@@ -21,8 +21,7 @@ _BLOCK = re.compile(
 _OUTCOME = re.compile(rb"^<!-- tradmem: " + shapes.OUTCOME + rb" -->\r?$", re.MULTILINE)
 _OUTCOME_LINE = b'<!-- tradmem: {"add":"outcome"'
 _TAG = re.compile(rb"(?<!\\)\[[0-9]{4}-[0-9]{2}-[0-9]{2} \|")
-# With these a block holds no entry, or may hold none.
-_ODD = (b"\nDECISION:", b"\n<<<<<<< ", b"\n>>>>>>> ", b"<!-- tradmem:")
+_RATINGS = {str(rating).encode(): rating for rating in Rating}
 
 
 def glance(raw: bytes) -> list[Judgement] | None:
@@ -33,35 +32,37 @@ def glance(raw: bytes) -> list[Judgement] | None:
     found = _BLOCK.match(raw)
     if not found or _is_odd(raw, found.end()):
         return None
-    day, ticker, rating, *told, known_on = found.groups()[:7]
-    _, decided, _, recorded, own, _, _, ledger = found.groups()[7:]
+    groups = found.groups()
+    day, ticker, rating, *told, known_on = groups[:7]
+    _, decided, _, recorded, own, _, _, ledger = groups[7:]
     if ledger.count(b'"add":') != ledger.count(b'{"add":'):
         return None  # a line that says twice what it adds
     try:
-        raw.decode()
+        if not raw.isascii():
+            raw.decode()
         lines = _OUTCOME.findall(ledger)
         if len(lines) != ledger.count(_OUTCOME_LINE):
             return None
         outcomes = [_figures(line) for line in lines]
         horizons = [outcome.horizon for outcome in outcomes]
         place = horizons.index(int(own)) if own else 0
-        primary, sessions = outcomes[place], lines[place][2]
+        primary, known_at = outcomes[place], outcomes[place].known_at
         days = [line[5][:10] for line in lines]  # on which each was known
-        shown = [percent(primary.raw_return).encode(), percent(primary.alpha).encode(), sessions]
+        percents = (percent(primary.raw_return).encode(), percent(primary.alpha).encode())
         if (
             rating != recorded
-            or shown != told
+            or told != [*percents, lines[place][2]]
             or days[place] != known_on
-            or len(set(horizons)) < len(horizons)
             or min(days) <= (decided or day)[:10]  # before the decision, as cannot be
+            or len(set(horizons)) < len(horizons)
             # Without a horizon of its own, another was the primary one for a while.
-            or (own is None and primary.known_at != min(o.known_at for o in outcomes))
+            or (own is None and known_at != min(outcome.known_at for outcome in outcomes))
         ):
             return None
-        said, name, on = Rating(rating.decode()), ticker.decode(), Date.fromisoformat(day.decode())
+        said, name, on = _RATINGS[rating], ticker.decode(), Date.fromisoformat(day.decode())
         return [
             Judgement(
-                max(outcome.known_at, primary.known_at),
+                max(outcome.known_at, known_at),
                 1,
                 sample_of(outcome, rating=said, ticker=name, day=on, is_primary=outcome is primary),
             )
@@ -72,10 +73,19 @@ def glance(raw: bytes) -> list[Judgement] | None:
 
 
 def _is_odd(raw: bytes, start: int) -> bool:
-    """Whether the text from ``start`` on holds what no text of ours does."""
+    """Whether the text from ``start`` on holds what no text of ours does.
+
+    With it a block holds no entry, or may hold none.
+    """
     if raw.find(b"[", start) >= 0 and _TAG.search(raw, start):
         return True
-    return b"\0" in raw or any(raw.find(odd, start - 1) >= 0 for odd in _ODD)
+    return (
+        b"\0" in raw
+        or raw.find(b"<!-- tradmem:", start) >= 0
+        or raw.find(b"\nDECISION:", start - 1) >= 0
+        or raw.find(b"\n<<<<<<< ", start - 1) >= 0
+        or raw.find(b"\n>>>>>>> ", start - 1) >= 0
+    )
 
 
 def _figures(told: tuple[bytes, ...]) -> Figures:

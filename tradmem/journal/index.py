@@ -8,8 +8,9 @@ entry is wanted. Nothing here writes.
 import os
 import re
 import time
+from array import array
 from bisect import bisect_right, insort
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import pairwise
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from tradmem.journal.base import is_replaced, newest_revisions
 from tradmem.journal.block import read_block
-from tradmem.journal.blocks import RESOLVED, STATE, TICKER_AT, Blocks
+from tradmem.journal.blocks import TICKER_AT, Blocks
 from tradmem.journal.selection import last_taught
 from tradmem.model import Entry, Status
 
@@ -119,12 +120,7 @@ class Index(Blocks):
 
     def _read_on(self, descriptor: int, size: int) -> None:
         """Take in what the file holds beyond the last known block."""
-        first, distinct = self.scan(descriptor, size)
-        others = [
-            number
-            for number, tag in enumerate(self.tags[first:] if first else self.tags, first)
-            if tag[STATE] != RESOLVED
-        ]
+        first, others, distinct = self.scan(descriptor, size)
         self._untaught.update(others)
         self._without_outcome.update(others)
         for number, raw in zip(others, self.raws(descriptor, others), strict=True):
@@ -141,7 +137,7 @@ class Index(Blocks):
         self.tags[number] = _tag_of(entry) if entry else b""
         self.ids[number] = entry.id.encode() if entry else b""
         if entry:
-            self.keys.add(self.key_of(number))
+            self.keys[self.key_of(number)] = None
         if self.is_known(number):
             self._untaught.discard(number)
         else:
@@ -229,8 +225,8 @@ class Index(Blocks):
         shift = 0
         for number, following in pairwise([*sorted(growth), len(self.tags)]):
             shift += growth[number]
-            moved = [start + shift for start in self.starts[number + 1 : following + 1]]
-            self.starts[number + 1 : following + 1] = moved
+            moved = slice(number + 1, following + 1)
+            self.starts[moved] = array("q", [start + shift for start in self.starts[moved]])
         self.end += shift
         stamp = _stamp_of(os.fstat(descriptor)) if descriptor >= 0 else (-1,)
         if stamp[-1] == self.size + shift and not self._lines:
@@ -315,14 +311,12 @@ class Index(Blocks):
         """
         key = ticker.encode(errors="replace")
         if key not in self._verdicts:
-            found = []
             numbers = self.order(ticker)
             # What has no outcome now may have had one, which was taken back.
             others = self._without_outcome.difference(numbers, self.repeats)
-            for number in (*numbers, *(n for n in others if self.ticker_of(n) == key)):
-                if number not in self._judged:
-                    self._judged[number] = self._judge(descriptor, number)
-                found.append((self.ids[number], self._judged[number]))
+            numbers = [*numbers, *(n for n in others if self.ticker_of(n) == key)]
+            self._judge(descriptor, [n for n in numbers if n not in self._judged])
+            found = [(self.ids[number], self._judged[number]) for number in numbers]
             self._verdicts[key] = found
         return self._verdicts[key]
 
@@ -351,21 +345,19 @@ class Index(Blocks):
         """The ids that stand in both files."""
         return self._by_id.keys() & other._by_id.keys()  # noqa: SLF001 - of its own kind
 
-    def _judge(self, descriptor: int, number: int) -> "list[Judgement]":
+    def _judge(self, descriptor: int, numbers: Iterable[int]) -> None:
+        """Find the verdicts on some blocks; most take only a glance."""
         from tradmem.journal.glance import glance  # noqa: PLC0415 - for who counts
         from tradmem.journal.tally import judgements  # noqa: PLC0415 - for who counts
 
-        if number not in self._entries and not self.may_be_replaced(number):
-            raw = self.raw(descriptor, number)
-            if not self.is_known(number) and _OUTCOME not in raw:
-                return []
-            glimpsed = glance(raw)
-            if glimpsed is not None:
-                return glimpsed
-        entry = self.entry(descriptor, number)
-        if entry is None or self.is_replaced(descriptor, number):
-            return []
-        return judgements(entry)
+        for number in numbers:
+            found: list[Judgement] | None = None
+            if number not in self._entries and not self.may_be_replaced(number):
+                raw = self.raw(descriptor, number)
+                found = glance(raw) if self.is_known(number) or _OUTCOME in raw else []
+            if found is None and (entry := self.entry(descriptor, number)):
+                found = [] if self.is_replaced(descriptor, number) else judgements(entry)
+            self._judged[number] = found or []
 
     def may_be_replaced(self, number: int) -> bool:
         """Whether some decision with the same date and ticker was revised."""

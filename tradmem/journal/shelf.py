@@ -34,7 +34,7 @@ class Shelf:
         if "\0" in str(self.path):
             raise UsageError(f"{str(self.path)!r} is no path; take the NUL out of it")
         self.timeout = timeout
-        self._absolute = self.path.absolute()
+        self._name = str(self.path.absolute())
         self._process = 0
         self._begin()
 
@@ -42,7 +42,8 @@ class Shelf:
         """Start without knowing anything of the files."""
         if self._process != os.getpid():
             self._process, self._threads, self._depth = os.getpid(), threading.RLock(), 0
-        self.real = Path(os.path.realpath(self._absolute))
+        self.real = Path(os.path.realpath(self._name))
+        self._is_direct = self._name == str(self.real)
         self.log = Index(self.real)
         self.archive_folder = self.real.parent / "archive"
         # The log's whole name is in it, so that no other log beside it shares its archive.
@@ -86,7 +87,7 @@ class Shelf:
         if self._process != os.getpid():  # forked: another thread may have held the lock
             self._begin()
         with self._threads:
-            if not self._depth and os.path.realpath(self._absolute) != str(self.real):
+            if not self._depth and not self._leads_there():
                 self._begin()
             self._depth += 1
             try:
@@ -94,11 +95,18 @@ class Shelf:
             finally:
                 self._depth -= 1
 
+    def _leads_there(self) -> bool:
+        """Whether the path still leads to the file that is known."""
+        # By the same name the system finds what a folder that became a link leads to.
+        if self._is_direct and not os.path.islink(self._name):  # noqa: PTH114 - asked each time
+            return True
+        return os.path.realpath(self._name) == str(self.real)
+
     def _prepare(self) -> None:
         """See to it that the log can be written: it is a file, in a folder that exists."""
-        files.check_regular("write", self.real)
+        is_there = files.check_regular("write", self.real)
         folder = self.real.parent
-        if not folder.exists():
+        if not is_there and not folder.exists():
             if self._has_folder:
                 raise LogError(
                     f"cannot write {self.path}: its folder has vanished; bring it back, or open "
@@ -151,7 +159,7 @@ class Shelf:
         """A path as the user knows it: below the log's own folder as it was given."""
         if index is self.log:
             return str(self.path)
-        beside = Path(os.path.realpath(self._absolute.parent)) == self.real.parent
+        beside = Path(os.path.realpath(self.path.absolute().parent)) == self.real.parent
         folder = self.path.parent / "archive" if beside else self.archive_folder
         return str(folder / self._name_of(self.year_of(index)))
 
