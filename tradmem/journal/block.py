@@ -103,11 +103,16 @@ def tail_fault(tail: bytes) -> str:
     lines = text.strip().split("\n")
     if _TORN_START.match(lines[0].rstrip()) or looks_like_tag(lines[0]):
         return _TORN
-    if _CONFLICT.search(text):
+    if _in_conflict(text):
         return f"no entry: {_IN_CONFLICT}"
     if _SECTION.search(text) or any(looks_like_tag(line) or is_ledger(line) for line in lines):
         return f"no entry: it does not end with the line {DELIMITER}"
     return ""
+
+
+def _in_conflict(text: str) -> bool:
+    """Whether a line of some text is the marker of a merge that somebody left unfinished."""
+    return ("<<<<<<< " in text or ">>>>>>> " in text) and _CONFLICT.search(text) is not None
 
 
 def read_block(raw: bytes, *, archived: bool = False) -> Reading:
@@ -119,7 +124,7 @@ def read_block(raw: bytes, *, archived: bool = False) -> Reading:
     first = text[: len(text) - len(text.lstrip())].count("\n")
     if text.rstrip().endswith(TORN_LINE):
         return Reading(line=first, faults=(_TORN,))
-    if _CONFLICT.search(text):
+    if _in_conflict(text):
         return Reading(line=first, faults=(*faults, f"no entry: {_IN_CONFLICT}"))
     sections = list(_SECTION.finditer(text))
     opening = next((found for found in sections if found[1] != "REFLECTION"), None)

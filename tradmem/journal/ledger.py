@@ -34,7 +34,17 @@ TORN_LINE = f'{LEDGER_OPEN} {{"torn":true}} -->'
 _LINE = re.compile(rf"\s*{re.escape(LEDGER_OPEN)}\s*(\{{.*\}})\s*-->\s*\Z")
 _ID = re.compile(r"[0-9a-f]{12}\Z")
 _JSON = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), allow_nan=False)
-_MAYBE_ENDLESS = re.compile(r"[0-9][eE]\+?[0-9]{3}|[0-9]{300}")  # a number beyond all numbers
+
+
+def _number(value: Any) -> float:
+    number = float(value)
+    if not isfinite(number):
+        raise ValueError(f"{value} is no number")
+    return number
+
+
+# What it reads can be written again: a number is a number.
+_DECODER = json.JSONDecoder(parse_constant=_number, parse_float=_number)
 
 
 def is_ledger(line: str) -> bool:
@@ -50,27 +60,12 @@ def read_line(line: str) -> dict[str, Any]:
     """
     found = _LINE.match(line)
     try:
-        data = _parsed(found[1]) if found else None
+        data = _DECODER.decode(found[1]) if found else None
     except (ValueError, RecursionError) as error:
         raise UsageError(f"a ledger line cannot be read: {error}") from error
     if not isinstance(data, dict):
         raise UsageError("a ledger line cannot be read: it holds no JSON object")
     return data
-
-
-def _parsed(text: str) -> Any:
-    """JSON, in which a number is a number.
-
-    Raises:
-        ValueError: it is none, or could not be written again.
-    """
-    if _MAYBE_ENDLESS.search(text):
-        return json.loads(text, parse_constant=_refuse, parse_float=_number)
-    return json.loads(text, parse_constant=_refuse)
-
-
-def _refuse(text: str) -> Any:
-    raise ValueError(f"{text} is no number")
 
 
 def packed(data: Mapping[str, Any]) -> str:
@@ -218,7 +213,7 @@ def reread(addition: Addition) -> Addition:
     Raises:
         UsageError: it holds what is no JSON, or what cannot be read again.
     """
-    return read_addition(_parsed(packed(addition_line(addition))))[0]
+    return read_addition(_DECODER.decode(packed(addition_line(addition))))[0]
 
 
 def check_addition(addition: Addition) -> None:
@@ -295,13 +290,6 @@ def outcome_from_json(data: Mapping[str, Any]) -> Outcome:
     except (TypeError, ValueError, AttributeError, OverflowError) as error:
         raise UsageError(f"an outcome in the ledger cannot be read: {error}") from error
     return outcome
-
-
-def _number(value: Any) -> float:
-    number = float(value)
-    if not isfinite(number):
-        raise ValueError(f"{value} is no number")
-    return number
 
 
 def _reader(name: str) -> Callable[[Any], Any]:

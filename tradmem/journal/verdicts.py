@@ -163,14 +163,9 @@ def sample_of(
     """What to count of an outcome of a decision with this rating, ticker and date."""
     start, end = dates_of(outcome, day)
     band = band_or_default(outcome.band, ticker, outcome.sessions)
-    return Sample(
-        horizon=outcome.horizon,
-        entry=start.toordinal(),
-        span=(end - start).days,
-        cell=cell_of(rating, outcome.judged, band),
-        is_raw=outcome.alpha is None,
-        is_primary=is_primary,
-    )
+    cell = cell_of(rating, outcome.judged, band)
+    entry, span = start.toordinal(), (end - start).days
+    return Sample(outcome.horizon, entry, span, cell, outcome.alpha is None, is_primary)
 
 
 def samples(entry: Entry) -> list[Sample]:
