@@ -226,8 +226,10 @@ def _pread(descriptor: int, start: int, length: int) -> bytes:
         with os.fdopen(descriptor, "rb", closefd=False) as file:
             return file.read(length)
     data = os.pread(descriptor, length, start)
+    if len(data) == length:
+        return data
     pieces, done = [data], len(data)
     while pieces[-1] and done < length:  # Linux reads at most 2 GiB at once
         pieces.append(os.pread(descriptor, length - done, start + done))
         done += len(pieces[-1])
-    return b"".join(pieces) if len(pieces) > 1 else data
+    return b"".join(pieces)

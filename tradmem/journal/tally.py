@@ -112,7 +112,9 @@ class _Blocks:
         if sample.cell == UNRATED:
             return False
         self._spans[sample.span] += change
-        longest = max((span for span, times in self._spans.items() if times > 0), default=0)
+        longest = max(self._longest, sample.span)
+        if not self._spans[sample.span]:
+            longest = max((span for span, times in self._spans.items() if times > 0), default=0)
         if longest != self._longest:
             self._longest = longest
             return True
