@@ -5,6 +5,8 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
+from tests.journal import made
+from tests.journal.made import fill, made_id
 from tests.journal.making import KNOWN, decision, forgetting, lesson, outcome
 from tradmem import MarkdownJournal, Memory, Rating, Status
 from tradmem.journal.passages import passage_of
@@ -243,6 +245,23 @@ def test_an_entry_that_stands_twice_lacks_an_outcome_once(log):
     text = path.read_text(encoding="utf-8")
     path.write_text(text + text, encoding="utf-8")
     assert [entry.id for entry in MarkdownJournal(path).lacking([20])] == [name]
+
+
+def test_of_an_entry_that_stands_twice_the_first_stands_while_others_rotate(tmp_path):
+    """What a second version of the log was pasted below still waited for its outcome."""
+    path = tmp_path / "memory.md"
+    fill(MarkdownJournal(path), [0])
+    journal = MarkdownJournal(tmp_path / "other.md")
+    journal.append(made.decision(0))
+    with path.open("ab") as file:
+        file.write(journal.path.read_bytes())
+    journal = MarkdownJournal(path, max_resolved=2)
+    before = journal.get(made_id(0))
+    fill(journal, range(1, 40))
+    assert journal.archives()
+    assert before.status is Status.RESOLVED
+    assert MarkdownJournal(path).get(before.id) == before
+    assert journal.unfinished() == []
 
 
 @pytest.mark.parametrize(

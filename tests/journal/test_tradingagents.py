@@ -87,6 +87,21 @@ def test_what_the_peer_stored_is_resolved_by_us_without_loss(path):
     ]
 
 
+def test_a_note_typed_below_our_lesson_on_the_peers_entry_is_no_part_of_the_lesson(path):
+    PeerLog(path).store("NVDA", str(DAY), "Rating: Buy\nNOTE:\nof the peer.")
+    name = MarkdownJournal(path).entries()[0].id
+    said = "NOTE: it was right.\nDo it again."
+    MarkdownJournal(path).add([(name, outcome()), (name, lesson(said))])
+    end = "\n\n<!-- ENTRY_END -->"
+    text = path.read_text().replace(end, f"\n\nNOTE:\nMine: too large.{end}")
+    path.write_text(text)
+    for _ in range(2):
+        entry = MarkdownJournal(path).get(name)
+        assert (entry.decision, entry.reflection) == ("Rating: Buy\nNOTE:\nof the peer.", said)
+        assert (entry.note, entry.edited) == ("Mine: too large.", ())
+        MarkdownJournal(path).add([(name, outcome(horizon=20))])
+
+
 @pytest.mark.parametrize("known", ["", "2026-01-12"])
 def test_what_the_peer_resolved_is_known_from_its_date_or_from_an_estimate(known, path):
     peer = PeerLog(path)

@@ -181,9 +181,11 @@ def _bodies(
     """The sections as (name, text).
 
     A text of ours never holds a bare marker or tag, so an entry with an identity that does
-    is two entries run together. Elsewhere a second marker of a kind is part of the text.
+    is two entries run together. Elsewhere a second marker of a kind is part of the text, and
+    so is a note that does not stand below a lesson which the ledger knows whole.
     """
     ours = bool(ledger.identity)
+    wanted = {digest for _, digest in ledger.additions if digest} if not ours else set()
     cuts = [opening]
     for found in sections:
         if found.start() <= opening.start():
@@ -192,18 +194,23 @@ def _bodies(
         between = text[cuts[-1].end() : found.start()]
         if name == "DECISION" and (ours or _TAG_AT_LINE.search(between)):
             raise UsageError(_RUN_TOGETHER)
-        if name == "DECISION" or (name == "NOTE" and not ours):
+        if name == "DECISION" or (name == "NOTE" and not ours and not _is_known(between, wanted)):
             continue
         if name == cuts[-1][1] and not (ours or ledger.additions):
             continue
         cuts.append(found)
-    wanted = {digest for _, digest in ledger.additions if digest} if not ours else set()
     cuts = _whole(text, cuts, wanted)
     ends = [*(cut.start() for cut in cuts[1:]), len(text)]
     bodies = [(cut[1], text[cut.end() : end]) for cut, end in zip(cuts, ends, strict=True)]
     if ours and _TAG_IN_TEXT.search(bodies[0][1]):
         raise UsageError(_RUN_TOGETHER)
     return [(name, clean(body)) for name, body in bodies]
+
+
+def _is_known(body: str, wanted: set[str]) -> bool:
+    """Whether the ledger has the hash of a text, escaped as ours are or not."""
+    text = clean(body)
+    return bool(wanted) and not wanted.isdisjoint((text_hash(text), text_hash(unescape(text))))
 
 
 def _whole(text: str, cuts: list[re.Match[str]], wanted: set[str]) -> list[re.Match[str]]:
