@@ -9,6 +9,8 @@ from tradmem.journal.index import Index
 from tradmem.journal.selection import KEPT_PER_TICKER
 from tradmem.model import GOVERNING, Entry, Status
 
+_NEWLINE = 10
+
 
 def choose(
     index: Index,
@@ -126,6 +128,8 @@ def _pieces(
         done = end
         if number not in moved:
             yield blocks[number]
+        elif start and content[start - 1] != _NEWLINE:  # the delimiter above keeps its line
+            yield index.newline
     yield content[done:]
 
 
