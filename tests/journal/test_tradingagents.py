@@ -1,6 +1,7 @@
 """One log, two programs: each reads, resolves and rewrites what the other wrote."""
 
 from datetime import timedelta
+from time import monotonic
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -87,6 +88,18 @@ def test_what_the_peer_stored_is_resolved_by_us_without_loss(path):
         ("Buy", "+6.0%", "It was right. Do it again."),
         ("REVIEW", "+6.0%", "It was right. Do it again."),
     ]
+
+
+@pytest.mark.parametrize("mark", ["DECISION:", "NOTE:", "REFLECTION:"])
+def test_a_text_of_the_peer_that_is_all_marks_is_read_in_a_moment(mark, path):
+    text = "Rating: Buy\n" + f"{mark}\n" * 40_000
+    PeerLog(path).store("NVDA", str(DAY), text)
+    began = monotonic()
+    journal = MarkdownJournal(path)
+    entry = journal.entries()[0]
+    journal.add([(entry.id, outcome()), (entry.id, lesson())])
+    assert MarkdownJournal(path).get(entry.id).decision == entry.decision
+    assert monotonic() - began < 20  # minutes, where each mark has all text above it looked at
 
 
 def test_a_note_typed_below_our_lesson_on_the_peers_entry_is_no_part_of_the_lesson(path):

@@ -186,19 +186,24 @@ def _bodies(
     """
     ours = bool(ledger.identity)
     wanted = {digest for _, digest in ledger.additions if digest} if not ours else set()
-    cuts = [opening]
+    known = wanted if len(sections) <= _MOST_SECTIONS else set()
+    cuts, looked = [opening], opening.end()
     for found in sections:
         if found.start() <= opening.start():
             continue
         name = found[1]
-        between = text[cuts[-1].end() : found.start()]
-        if name == "DECISION" and (ours or _TAG_AT_LINE.search(between)):
-            raise UsageError(_RUN_TOGETHER)
-        if name == "DECISION" or (name == "NOTE" and not ours and not _is_known(between, wanted)):
+        if name == "DECISION":
+            if ours or _TAG_AT_LINE.search(text, looked, found.start()):
+                raise UsageError(_RUN_TOGETHER)
+            looked = found.start()
+            continue
+        between = slice(cuts[-1].end(), found.start())
+        if name == "NOTE" and not ours and not (known and _is_known(text[between], known)):
             continue
         if name == cuts[-1][1] and not (ours or ledger.additions):
             continue
         cuts.append(found)
+        looked = found.end()
     cuts = _whole(text, cuts, wanted)
     ends = [*(cut.start() for cut in cuts[1:]), len(text)]
     bodies = [(cut[1], text[cut.end() : end]) for cut, end in zip(cuts, ends, strict=True)]
@@ -210,7 +215,7 @@ def _bodies(
 def _is_known(body: str, wanted: set[str]) -> bool:
     """Whether the ledger has the hash of a text, escaped as ours are or not."""
     text = clean(body)
-    return bool(wanted) and not wanted.isdisjoint((text_hash(text), text_hash(unescape(text))))
+    return not wanted.isdisjoint((text_hash(text), text_hash(unescape(text))))
 
 
 def _whole(text: str, cuts: list[re.Match[str]], wanted: set[str]) -> list[re.Match[str]]:
