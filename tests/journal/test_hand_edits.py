@@ -132,6 +132,25 @@ def test_a_corrected_lesson_is_the_lesson(log):
     assert entry.additions[-1].data == {"model": "template", "edited": True}
 
 
+@pytest.mark.parametrize("said", ["It was right. Do it again.", "DECISION: right. Do it again."])
+def test_the_lesson_that_a_person_had_corrected_may_come_again(log, said):
+    """A template says the same of the same figures."""
+    name, _, edit, path = log
+    known = KNOWN + timedelta(days=1)
+    again = [outcome(known), lesson(said, at=known + timedelta(hours=2))]
+    MarkdownJournal(path).add([(name, addition) for addition in again])
+    first = path.read_text(encoding="utf-8").count("REFLECTION:")
+    journal = edit(said.replace("DECISION:", "DECISION\\:"), "I know better. Wait.")
+    known = KNOWN + timedelta(days=9)
+    more = [outcome(known), lesson(said, at=known + timedelta(hours=2))]
+    journal.add([(name, addition) for addition in more])
+    entry = MarkdownJournal(path).get(name)
+    told = [act.text for act in entry.additions if act.kind == "reflection"]
+    assert (first, len(told), entry.reflection) == (2, 3, said)
+    assert told.count("I know better. Wait.") == 1
+    assert entry.edited == ("reflection",)
+
+
 def test_an_edited_decision_is_read_and_told(log):
     name, _, edit, _ = log
     entry = edit("Enter near 190.", "Enter near 180.").get(name)

@@ -1,6 +1,7 @@
 """One block of a log, read: the entry that stands in it, or why there is none."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, timedelta
@@ -298,20 +299,33 @@ def _pair(
     lessons = [text for text in written if text not in exact.values()]
     exact = {text_hash(unescape(text)): unescape(text) for text in lessons} | exact
     left = [text for text in lessons if text_hash(unescape(text)) not in wanted]
+    # The same lesson may have come again after a person had edited the first one.
+    held = Counter(_hash_in(wanted, text) for text in written if left)
+    lines = Counter(digest for _, digest in stamped)
     additions: list[Addition] = []
     changed = False
     for addition, digest in stamped:
         if addition.kind != Act.REFLECTION:
             additions.append(addition)
             continue
-        text = exact.get(digest) or (unescape(left.pop(0)) if left else "")
-        changed = changed or digest not in exact
-        data = addition.data if digest in exact else {**addition.data, EDITED: True}
+        is_edited = digest not in exact or (bool(left) and held[digest] < lines[digest])
+        lines[digest] -= 1
+        text = exact.get(digest, "")
+        if is_edited:
+            text = unescape(left.pop(0)) if left else ""
+        changed = changed or is_edited
+        data = {**addition.data, EDITED: True} if is_edited else addition.data
         if text:
             additions.append(replace(addition, text=text, data=data))
     typed = [Addition(kind=Act.REFLECTION, text=text) for text in left]
     typed += [Addition(kind=Act.REMARK, text=text) for name, text in bodies if name == "NOTE"]
     return additions, typed, ["reflection"] if changed else []
+
+
+def _hash_in(wanted: set[str], text: str) -> str:
+    """The hash of a lesson as it stands if that is wanted, else of what was escaped there."""
+    digest = text_hash(text)
+    return digest if digest in wanted else text_hash(unescape(text))
 
 
 def _told_by_tag(tag: Tag, before: Entry) -> Addition | None:
