@@ -343,6 +343,7 @@ def test_an_outcome_beyond_all_bounds_is_refused_and_nothing_is_added(journal, f
         ("undo", {"undoes": "forget"}, r"an addition in the ledger \(undo\) has no undoes_at"),
         ("undo", {"undoes_at": "soon"}, r"an addition in the ledger \(undo\) cannot be read"),
         ("expire", {"reason": "old"}, r"an addition in the ledger \(expire\) has no valid_until"),
+        ("reflection", {"model": "x"}, "an empty reflection cannot be stored"),
         ("remark", {"when": DAY}, "something holds what is no JSON"),
         ("remark", {"size": float("inf")}, "something holds what is no JSON"),
     ],

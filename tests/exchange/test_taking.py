@@ -23,8 +23,10 @@ from tests.journal.making import (
 from tradmem import Addition, Decision, LogBusy, MarkdownJournal, Outcome, RamJournal, Rating
 from tradmem.errors import UsageError
 from tradmem.exchange.flat import COLUMNS, row_of, whole_of_row
+from tradmem.exchange.reading import Format, Reader
 from tradmem.exchange.taking import Fate, copy, take
 from tradmem.exchange.whole import Whole, from_json, to_json
+from tradmem.exchange.writing import write_file
 from tradmem.journal.base import OnConflict
 from tradmem.journal.text import clean
 
@@ -51,6 +53,18 @@ def test_there_and_back_is_the_same_to_the_byte(log, tmp_path):
     assert ram.entries() == log.entries()
     copy(ram, back)
     assert back.path.read_bytes() == log.path.read_bytes()
+
+
+def test_a_half_of_a_character_comes_back_from_json_lines_and_nothing_is_added_again(log, tmp_path):
+    name, reason = log.entries()[0].id, "\ud83d torn by a model"
+    log.add([(name, forgetting(reason=reason))])
+    write_file(tmp_path / "all.jsonl", log.entries(), Format.JSONL)
+    found = [*Reader(now=KNOWN + timedelta(days=99)).read(tmp_path / "all.jsonl")]
+    assert Counter(t.fate for t in take(log, found)) == {Fate.UNCHANGED: 5}
+    back = RamJournal()
+    take(back, found)
+    assert back.get(name) == log.get(name)
+    assert reason in [act.data.get("reason") for act in back.get(name).additions]
 
 
 @pytest.mark.parametrize("act", [outcome(), lesson(), Addition(kind="reopen", at=KNOWN)])

@@ -440,6 +440,17 @@ def test_a_revision_by_another_takes_the_old_verdict_out_of_the_count(tmp_path):
     assert [e.revision for e in journal.unfinished()] == [1]
 
 
+def test_an_entry_whose_outcome_is_corrected_while_others_rotate_is_due(tmp_path):
+    """A rotation asks what is unfinished before the correction stands in the file."""
+    path = tmp_path / "memory.md"
+    long_lived(path, range(12))
+    journal = open_journal(path)
+    name = journal.entries()[-1].id
+    journal.add([(name, outcome(11, raw=0.5))])
+    assert [entry.id for entry in journal.unfinished()] == [name]
+    compare(journal, path)
+
+
 def test_a_ticker_typed_in_lower_case_is_found_and_not_recorded_again(tmp_path):
     path = tmp_path / "memory.md"
     journal = long_lived(path)

@@ -2,6 +2,7 @@
 
 import os
 import stat
+import struct
 from pathlib import Path
 
 import pytest
@@ -216,6 +217,37 @@ def test_the_owner_survives_a_rewrite(tmp_path):
     fill(journal, range(1, 40))
     for file in (path, tmp_path / "archive" / "memory-2025.md"):
         assert (file.stat().st_uid, file.stat().st_gid) == owner
+
+
+ACCESS = "system.posix_acl_access"
+
+
+def access_list(group: int) -> bytes:
+    """That NOBODY may read and write, a group what is said, others nothing; as Linux keeps it."""
+    entries = ((1, 6, -1), (2, 6, NOBODY), (4, group, -1), (16, 6, -1), (32, 0, -1))
+    return struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *entry) for entry in entries)
+
+
+@pytest.mark.skipif(not hasattr(os, "setxattr"), reason="Linux")
+def test_an_access_list_survives_and_the_group_gets_nothing_by_it(tmp_path):
+    path = tmp_path / "memory.md"
+    journal = MarkdownJournal(path, max_resolved=6)
+    journal.append(decision(0))
+    try:
+        os.setxattr(path, ACCESS, access_list(0))
+    except OSError:
+        pytest.skip("no access lists on this file system")
+    fill(journal, range(1, 40))
+    for name in ("memory.md", "memory.md.lock", "archive/memory-2025.md"):
+        assert os.getxattr(tmp_path / name, ACCESS) == access_list(0)
+        assert mode(tmp_path / name) == 0o660
+    os.removexattr(path, ACCESS)
+    path.chmod(0o600)
+    os.setxattr(tmp_path, "system.posix_acl_default", access_list(6))
+    fill(journal, range(40, 50))
+    for name in ("memory.md", "memory.md.lock"):
+        assert ACCESS not in os.listxattr(tmp_path / name)
+        assert mode(tmp_path / name) == 0o600
 
 
 # What is on the disk, and when

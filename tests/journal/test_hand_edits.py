@@ -5,6 +5,8 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
+from tests.journal import made
+from tests.journal.made import fill, made_id
 from tests.journal.making import KNOWN, decision, forgetting, lesson, outcome
 from tradmem import MarkdownJournal, Memory, Rating, Status
 from tradmem.journal.passages import passage_of
@@ -130,6 +132,25 @@ def test_a_corrected_lesson_is_the_lesson(log):
     assert entry.additions[-1].data == {"model": "template", "edited": True}
 
 
+@pytest.mark.parametrize("said", ["It was right. Do it again.", "DECISION: right. Do it again."])
+def test_the_lesson_that_a_person_had_corrected_may_come_again(log, said):
+    """A template says the same of the same figures."""
+    name, _, edit, path = log
+    known = KNOWN + timedelta(days=1)
+    again = [outcome(known), lesson(said, at=known + timedelta(hours=2))]
+    MarkdownJournal(path).add([(name, addition) for addition in again])
+    first = path.read_text(encoding="utf-8").count("REFLECTION:")
+    journal = edit(said.replace("DECISION:", "DECISION\\:"), "I know better. Wait.")
+    known = KNOWN + timedelta(days=9)
+    more = [outcome(known), lesson(said, at=known + timedelta(hours=2))]
+    journal.add([(name, addition) for addition in more])
+    entry = MarkdownJournal(path).get(name)
+    told = [act.text for act in entry.additions if act.kind == "reflection"]
+    assert (first, len(told), entry.reflection) == (2, 3, said)
+    assert told.count("I know better. Wait.") == 1
+    assert entry.edited == ("reflection",)
+
+
 def test_an_edited_decision_is_read_and_told(log):
     name, _, edit, _ = log
     entry = edit("Enter near 190.", "Enter near 180.").get(name)
@@ -243,6 +264,23 @@ def test_an_entry_that_stands_twice_lacks_an_outcome_once(log):
     text = path.read_text(encoding="utf-8")
     path.write_text(text + text, encoding="utf-8")
     assert [entry.id for entry in MarkdownJournal(path).lacking([20])] == [name]
+
+
+def test_of_an_entry_that_stands_twice_the_first_stands_while_others_rotate(tmp_path):
+    """What a second version of the log was pasted below still waited for its outcome."""
+    path = tmp_path / "memory.md"
+    fill(MarkdownJournal(path), [0])
+    journal = MarkdownJournal(tmp_path / "other.md")
+    journal.append(made.decision(0))
+    with path.open("ab") as file:
+        file.write(journal.path.read_bytes())
+    journal = MarkdownJournal(path, max_resolved=2)
+    before = journal.get(made_id(0))
+    fill(journal, range(1, 40))
+    assert journal.archives()
+    assert before.status is Status.RESOLVED
+    assert MarkdownJournal(path).get(before.id) == before
+    assert journal.unfinished() == []
 
 
 @pytest.mark.parametrize(

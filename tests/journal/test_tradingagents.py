@@ -1,9 +1,12 @@
 """One log, two programs: each reads, resolves and rewrites what the other wrote."""
 
+from datetime import timedelta
+from time import monotonic
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from tests.journal.making import DAY, TEXTS, decision, lesson, outcome, texts
+from tests.journal.making import DAY, KNOWN, TEXTS, decision, lesson, outcome, texts
 from tests.journal.tradingagents import PeerLog
 from tradmem import MarkdownJournal, Status
 from tradmem.journal.text import clean
@@ -85,6 +88,77 @@ def test_what_the_peer_stored_is_resolved_by_us_without_loss(path):
         ("Buy", "+6.0%", "It was right. Do it again."),
         ("REVIEW", "+6.0%", "It was right. Do it again."),
     ]
+
+
+@pytest.mark.parametrize("mark", ["DECISION:", "NOTE:", "REFLECTION:"])
+def test_a_text_of_the_peer_that_is_all_marks_is_read_in_a_moment(mark, path):
+    text = "Rating: Buy\n" + f"{mark}\n" * 40_000
+    PeerLog(path).store("NVDA", str(DAY), text)
+    began = monotonic()
+    journal = MarkdownJournal(path)
+    entry = journal.entries()[0]
+    journal.add([(entry.id, outcome()), (entry.id, lesson())])
+    assert MarkdownJournal(path).get(entry.id).decision == entry.decision
+    assert monotonic() - began < 20  # minutes, where each mark has all text above it looked at
+
+
+def test_a_note_typed_below_our_lesson_on_the_peers_entry_is_no_part_of_the_lesson(path):
+    PeerLog(path).store("NVDA", str(DAY), "Rating: Buy\nNOTE:\nof the peer.")
+    name = MarkdownJournal(path).entries()[0].id
+    said = "NOTE: it was right.\nDo it again."
+    MarkdownJournal(path).add([(name, outcome()), (name, lesson(said))])
+    end = "\n\n<!-- ENTRY_END -->"
+    text = path.read_text().replace(end, f"\n\nNOTE:\nMine: too large.{end}")
+    path.write_text(text)
+    for _ in range(2):
+        entry = MarkdownJournal(path).get(name)
+        assert (entry.decision, entry.reflection) == ("Rating: Buy\nNOTE:\nof the peer.", said)
+        assert (entry.note, entry.edited) == ("Mine: too large.", ())
+        MarkdownJournal(path).add([(name, outcome(horizon=20))])
+
+
+@pytest.mark.parametrize("is_ours", [True, False])
+@pytest.mark.parametrize("cut", [0, 30])
+def test_what_the_peer_appends_where_an_editor_took_the_last_newline_stands_alone(
+    path, is_ours, cut
+):
+    if is_ours:
+        MarkdownJournal(path).append(decision("First."))
+    else:
+        PeerLog(path).store("NVDA", str(DAY), "First.")
+    path.write_text(path.read_text().rstrip())
+    PeerLog(path).store("AAPL", str(DAY), "Second.")
+    path.write_bytes(path.read_bytes()[: -cut or None])
+    MarkdownJournal(path).append(decision("Third.", ticker="AMD"))
+    journal = MarkdownJournal(path)
+    wanted = [("NVDA", "First."), ("AAPL", "Second."), ("AMD", "Third.")]
+    wanted = [each for each in wanted if not (cut and each[0] == "AAPL")]
+    assert [(entry.ticker, entry.decision) for entry in journal.entries()] == wanted
+    assert "its tag stands behind the line" in str(journal.problems())
+    journal.mend()
+    assert journal.mend() == {}
+    assert "stands behind" not in str(journal.problems())
+    assert [(entry.ticker, entry.decision) for entry in journal.entries()] == wanted
+    assert [entry["ticker"] for entry in PeerLog(path).load()] == ["NVDA", "AAPL", "AMD"]
+
+
+def test_what_stands_behind_a_delimiter_may_rotate_and_leaves_the_others_whole(path):
+    MarkdownJournal(path).append(decision("First."))
+    path.write_text(path.read_text().rstrip())
+    PeerLog(path).store("AAPL", str(DAY), "Second.")
+    path.write_text(path.read_text().rstrip() + "\n# A remark\n")
+    journal = MarkdownJournal(path, max_resolved=6)
+    days = [DAY + timedelta(days=number) for number in range(1, 7)]
+    for number, day in enumerate(days):
+        added, _ = journal.append(decision("More.", ticker="AAPL", day=day))
+        known = KNOWN + timedelta(days=number)
+        journal.add([(added.id, outcome(known)), (added.id, lesson())])
+    second = next(entry for entry in journal.entries() if entry.decision == "Second.")
+    journal.add([(second.id, outcome(KNOWN - timedelta(days=1))), (second.id, lesson())])
+    entries = MarkdownJournal(path).entries()
+    assert next(entry for entry in entries if entry.id == second.id).archived
+    assert sorted(entry.decision for entry in entries) == ["First.", *["More."] * 6, "Second."]
+    assert "# A remark" in path.read_text()
 
 
 @pytest.mark.parametrize("known", ["", "2026-01-12"])

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -31,17 +32,19 @@ _TEXTS = frozenset(
     {"id", "ticker", "agent", "rating", "status", "verdict", "decision", "reflection", "note"}
     | {"reason", "superseded_by", "extra", "benchmark", "basis", "source"}
 )
+_SURROGATE = re.compile("[\ud800-\udfff]")  # what UTF-8 cannot say, and JSON can
 
 
 def as_jsonl(entries: Sequence[Entry]) -> str:
     """One JSON object a line: what an entry is, and under ``record`` what it is made of."""
-    return "".join(
+    text = "".join(
         json.dumps(
             as_json(entry) | {RECORD: to_json(whole_of(entry))}, ensure_ascii=False, allow_nan=False
         )
         + "\n"
         for entry in entries
     )
+    return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def as_log(entries: Sequence[Entry]) -> bytes:
@@ -105,7 +108,7 @@ def write_file(path: Path, entries: Sequence[Entry], kind: Format, *, force: boo
             _write(place, as_log(part))
         return
     if kind is Format.JSONL:
-        data = as_jsonl(entries).encode("utf-8", "replace")
+        data = as_jsonl(entries).encode()
     elif kind is Format.CSV:
         data = as_csv(entries).encode("utf-8", "replace")
     else:

@@ -1,6 +1,7 @@
 """One block of a log, read: the entry that stands in it, or why there is none."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, timedelta
@@ -186,29 +187,41 @@ def _bodies(
     """The sections as (name, text).
 
     A text of ours never holds a bare marker or tag, so an entry with an identity that does
-    is two entries run together. Elsewhere a second marker of a kind is part of the text.
+    is two entries run together. Elsewhere a second marker of a kind is part of the text, and
+    so is a note that does not stand below a lesson which the ledger knows whole.
     """
     ours = bool(ledger.identity)
-    cuts = [opening]
+    wanted = {digest for _, digest in ledger.additions if digest} if not ours else set()
+    known = wanted if len(sections) <= _MOST_SECTIONS else set()
+    cuts, looked = [opening], opening.end()
     for found in sections:
         if found.start() <= opening.start():
             continue
         name = found[1]
-        between = text[cuts[-1].end() : found.start()]
-        if name == "DECISION" and (ours or _TAG_AT_LINE.search(between)):
-            raise UsageError(_RUN_TOGETHER)
-        if name == "DECISION" or (name == "NOTE" and not ours):
+        if name == "DECISION":
+            if ours or _TAG_AT_LINE.search(text, looked, found.start()):
+                raise UsageError(_RUN_TOGETHER)
+            looked = found.start()
+            continue
+        between = slice(cuts[-1].end(), found.start())
+        if name == "NOTE" and not ours and not (known and _is_known(text[between], known)):
             continue
         if name == cuts[-1][1] and not (ours or ledger.additions):
             continue
         cuts.append(found)
-    wanted = {digest for _, digest in ledger.additions if digest} if not ours else set()
+        looked = found.end()
     cuts = _whole(text, cuts, wanted)
     ends = [*(cut.start() for cut in cuts[1:]), len(text)]
     bodies = [(cut[1], text[cut.end() : end]) for cut, end in zip(cuts, ends, strict=True)]
     if ours and _TAG_IN_TEXT.search(bodies[0][1]):
         raise UsageError(_RUN_TOGETHER)
     return [(name, clean(body)) for name, body in bodies]
+
+
+def _is_known(body: str, wanted: set[str]) -> bool:
+    """Whether the ledger has the hash of a text, escaped as ours are or not."""
+    text = clean(body)
+    return not wanted.isdisjoint((text_hash(text), text_hash(unescape(text))))
 
 
 def _whole(text: str, cuts: list[re.Match[str]], wanted: set[str]) -> list[re.Match[str]]:
@@ -291,20 +304,33 @@ def _pair(
     lessons = [text for text in written if text not in exact.values()]
     exact = {text_hash(unescape(text)): unescape(text) for text in lessons} | exact
     left = [text for text in lessons if text_hash(unescape(text)) not in wanted]
+    # The same lesson may have come again after a person had edited the first one.
+    held = Counter(_hash_in(wanted, text) for text in written if left)
+    lines = Counter(digest for _, digest in stamped)
     additions: list[Addition] = []
     changed = False
     for addition, digest in stamped:
         if addition.kind != Act.REFLECTION:
             additions.append(addition)
             continue
-        text = exact.get(digest) or (unescape(left.pop(0)) if left else "")
-        changed = changed or digest not in exact
-        data = addition.data if digest in exact else {**addition.data, EDITED: True}
+        is_edited = digest not in exact or (bool(left) and held[digest] < lines[digest])
+        lines[digest] -= 1
+        text = exact.get(digest, "")
+        if is_edited:
+            text = unescape(left.pop(0)) if left else ""
+        changed = changed or is_edited
+        data = {**addition.data, EDITED: True} if is_edited else addition.data
         if text:
             additions.append(replace(addition, text=text, data=data))
     typed = [Addition(kind=Act.REFLECTION, text=text) for text in left]
     typed += [Addition(kind=Act.REMARK, text=text) for name, text in bodies if name == "NOTE"]
     return additions, typed, ["reflection"] if changed else []
+
+
+def _hash_in(wanted: set[str], text: str) -> str:
+    """The hash of a lesson as it stands if that is wanted, else of what was escaped there."""
+    digest = text_hash(text)
+    return digest if digest in wanted else text_hash(unescape(text))
 
 
 def _told_by_tag(tag: Tag, before: Entry) -> Addition | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tradmem.journal import files
-from tradmem.journal.format import check_encoding
+from tradmem.journal.format import TAG_BEHIND, check_encoding
 
 _BINARY = getattr(os, "O_BINARY", 0)
 _PIECE = 1 << 20  # bytes read at once; so much stays near the processor
@@ -22,7 +22,14 @@ _HEAD = (
 _FIRST = re.compile(_HEAD)
 _DELIMITER = b"<!-- ENTRY_END -->"
 _NEXT = re.compile(
-    _DELIMITER + rb"(?<![^\n]" + _DELIMITER + rb")[ \t\r]*(?:\n|\Z)()(?:" + _HEAD + rb"|)"
+    _DELIMITER
+    + rb"(?<![^\n]"
+    + _DELIMITER
+    + rb")[ \t\r]*(?:\n|\Z|"
+    + TAG_BEHIND
+    + rb")()(?:"
+    + _HEAD
+    + rb"|)"
 )
 
 # Parts of a tag.

@@ -25,6 +25,7 @@ _HINT = {
     "read": "name another with TRADMEM_LOG or --log",
     "write": "set TRADMEM_LOG or --log to a writable path",
 }
+_ACCESS_LIST = "system.posix_acl_access"  # Linux; with one, a mode shows its mask for the group
 # What a system answers that offers no sync of a folder, or only to those who may list it.
 _NO_FOLDER_SYNC = (errno.EINVAL, errno.EACCES, errno.EPERM, errno.EISDIR, errno.EBADF)
 
@@ -217,12 +218,12 @@ def replace(
     like: Path | None = None,
     unchanged: Callable[[], bool] = lambda: True,
 ) -> bool:
-    """Put new content in a file's place; its mode and owner stay.
+    """Put new content in a file's place; its mode, owner and access list stay.
 
     Args:
         path: the file; made if it is not there.
         pieces: the content.
-        like: whose mode and owner a new file gets; by default what the umask leaves.
+        like: whose mode, owner and access list a new file gets; by default what the umask leaves.
         unchanged: asked when all is written; if not, nothing is done.
 
     Returns:
@@ -291,7 +292,7 @@ def make_folder(folder: Path) -> None:
 
 
 def _take_over(old: Path, new: Path, *, at_least: int = 0) -> None:
-    """Give a file another's mode, and its owner and group, as far as we may."""
+    """Give a file another's mode, its owner and group, and its access list, as far as we may."""
     with suppress(FileNotFoundError):
         was, now = old.stat(), new.stat()
         if (was.st_uid, was.st_gid) != (now.st_uid, now.st_gid) and hasattr(os, "chown"):
@@ -299,10 +300,25 @@ def _take_over(old: Path, new: Path, *, at_least: int = 0) -> None:
                 with suppress(PermissionError):
                     os.chown(new, owner, was.st_gid)
                     break
+        if (allowed := _access_list(old)) != _access_list(new):
+            with suppress(OSError):
+                if allowed:
+                    os.setxattr(new, _ACCESS_LIST, allowed)
+                else:  # what its folder gives to every new file
+                    os.removexattr(new, _ACCESS_LIST)
+            now = new.stat()
         mode = was.st_mode & 0o7777 | at_least
         if mode != now.st_mode & 0o7777:
             with suppress(PermissionError):
                 new.chmod(mode)
+
+
+def _access_list(path: Path) -> bytes:
+    """Who else may do what with a file; empty if that is all in its mode, or on other systems."""
+    try:
+        return os.getxattr(path, _ACCESS_LIST) if hasattr(os, "getxattr") else b""
+    except OSError:
+        return b""
 
 
 def forget_temporaries(path: Path) -> None:

@@ -20,7 +20,10 @@ from tradmem.model import Act, Addition, Entry, Problem
 _DELIMITER = DELIMITER.encode()
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _NEWLINE = 10
-_END = re.compile(rb"<!-- ENTRY_END -->[ \t\r]*(?:\n|\Z)")
+# What another program appends where an editor took the last newline.
+TAG_BEHIND = rb"(?=\[[0-9]{4}-[0-9]{2}-[0-9]{2} \|)"
+_END = re.compile(rb"<!-- ENTRY_END -->[ \t\r]*(?:\n|\Z|" + TAG_BEHIND + rb")")
+_BEHIND = f"its tag stands behind the line {DELIMITER}; put it on a line of its own"
 _RETAGGED = frozenset({Act.OUTCOME, Act.UNRESOLVABLE, Act.REOPEN})
 
 
@@ -92,6 +95,8 @@ def parse(data: bytes, path: str = "", *, archived: bool = False) -> Log:
         at = line + max(reading.line, 0)
         blocks.append(Block(raw=raw, line=at, entry=reading.entry))
         faults = list(reading.faults)
+        if start and data[start - 1] != _NEWLINE:
+            faults.append(_BEHIND)
         if reading.entry and seen.setdefault(reading.entry.id, at) != at:
             earlier = seen[reading.entry.id]
             faults.append(f"{reading.entry.id} stands at line {earlier} already; that one is used")

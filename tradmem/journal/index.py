@@ -213,7 +213,8 @@ class Index(Blocks):
             return self.is_pending(number)
         from tradmem.journal.passages import is_taught  # noqa: PLC0415 - for large logs
 
-        return not is_taught(self.raw(descriptor, number))
+        # What was put may not stand in the file yet; a rotation asks before that is written.
+        return number in self._entries or not is_taught(self.raw(descriptor, number))
 
     def amended(self, descriptor: int, growth: dict[int, int]) -> None:
         """Take over a rewrite of ours, without reading the file again.

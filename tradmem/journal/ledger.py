@@ -24,6 +24,7 @@ from tradmem.model import (
 VERSION = 1
 # Instants without which an addition does nothing.
 _INSTANTS: dict[str, str] = {Act.EXPIRE: "valid_until", Act.UNDO: "undoes_at"}
+_WORDED = frozenset({Act.REFLECTION, Act.REMARK})  # a section without text is none
 # The names of an identity line that no further value may take.
 RESERVED = frozenset(
     {"v", "id", "at", "date", "ticker", "rating", "agent", "revision", "horizon", "sha256", "add"}
@@ -220,10 +221,12 @@ def check_addition(addition: Addition) -> None:
     """See to it that an addition comes out of its ledger line again.
 
     Raises:
-        UsageError: see :func:`reread`.
+        UsageError: see :func:`reread`; or it is a lesson or a remark without words.
     """
     if not _is_plain(addition):
         reread(addition)
+    if addition.kind in _WORDED and not addition.text.strip():
+        raise UsageError(f"an empty {addition.kind} cannot be stored; write what it says")
 
 
 def _is_plain(addition: Addition) -> bool:

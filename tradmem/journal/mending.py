@@ -8,13 +8,15 @@ def mended(data: bytes, path: str = "") -> bytes:
     """The file as it should be, as far as there is only one way.
 
     A block that stands twice, byte for byte, goes the second time; a tail that was not
-    written to its end is closed off. Two entries with one id that differ, a tag that cannot
-    be read and a merge conflict are for a person.
+    written to its end is closed off; a tag that stands behind a delimiter gets a line of its
+    own. Two entries with one id that differ, a tag that cannot be read and a merge conflict
+    are for a person.
 
     Raises:
         LogError: the file is no UTF-8 text at all.
     """
     check_encoding(data, path)
+    newline = b"\r\n" if 2 * data.count(b"\r\n") > data.count(b"\n") else b"\n"
     seen: set[bytes] = set()
     kept, end = [], 0
     for start, end in split(data):
@@ -24,6 +26,10 @@ def mended(data: bytes, path: str = "") -> bytes:
         seen.add(block)
         kept.append(data[start:end])
     tail = data[end:]
-    newline = b"\r\n" if 2 * data.count(b"\r\n") > data.count(b"\n") else b"\n"
-    closing = opening(tail, newline) if tail_fault(tail) else b""
-    return b"".join(kept) + tail + closing
+    if tail:
+        closing = opening(tail, newline) if tail_fault(tail) else b""
+        kept.append(tail + closing)
+    for number, block in enumerate(kept[:-1]):
+        if not block.endswith(b"\n"):
+            kept[number] = block + 2 * newline
+    return b"".join(kept)

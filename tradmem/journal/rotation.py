@@ -9,6 +9,8 @@ from tradmem.journal.index import Index
 from tradmem.journal.selection import KEPT_PER_TICKER
 from tradmem.model import GOVERNING, Entry, Status
 
+_NEWLINE = 10
+
 
 def choose(
     index: Index,
@@ -22,8 +24,9 @@ def choose(
     """The blocks to move: the oldest resolved entries beyond ``most``.
 
     Never a pending or settled one, a note, one of the newest recallable of its ticker, or
-    one that still waits for an outcome at another horizon. Replaced revisions move with
-    the entry that stands for them, and not without it.
+    one that still waits for an outcome at another horizon. Nor one that stands twice: the
+    other, which may know less, would stand for it then. Replaced revisions move with the
+    entry that stands for them, and not without it.
 
     Args:
         index: the log.
@@ -41,6 +44,7 @@ def choose(
     excess = len(resolved) - most
     if excess > 0:
         excess -= sum(found.status is Status.SETTLED for found in unfinished())
+    twice = {index.ids[number] for number in index.repeats}
     moved: set[int] = set()
     newest: dict[bytes, AbstractSet[int]] = {}
     for number in resolved:
@@ -52,13 +56,13 @@ def choose(
         ticker = index.ticker_of(number)
         if ticker not in newest:
             newest[ticker] = _newest(index, ticker, current)
-        if number not in newest[ticker]:
+        if number not in newest[ticker] and index.ids[number] not in twice:
             moved.add(number)
     return moved | {
         other
         for number in moved
         for other in index.numbers_of(*_day_of(index, number))
-        if _replaces(entry(number), entry(other))
+        if _replaces(entry(number), entry(other)) and index.ids[other] not in twice
     }
 
 
@@ -124,6 +128,8 @@ def _pieces(
         done = end
         if number not in moved:
             yield blocks[number]
+        elif start and content[start - 1] != _NEWLINE:  # the delimiter above keeps its line
+            yield index.newline
     yield content[done:]
 
 
