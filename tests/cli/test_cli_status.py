@@ -88,6 +88,8 @@ def test_without_a_log_there_is_nothing_to_say_but_that(world):
         result = world.run(command)
         assert result.exit_code == 0
         assert "there is no log at" in one_line(result)
+    told = f"`tradmem run --log {world.log}` starts one"
+    assert told in one_line(world.run("status"))
 
 
 def test_a_sound_log_has_no_problem(world):
@@ -140,6 +142,11 @@ def test_what_went_wrong_last_week_is_told(world):
     assert "Judged in the last 7 days: 1 right, 1 wrong, 0 neutral" in page
     told = page.split("Judged")[1].split("\n\n")[0]
     assert (wrong in told, right in told) == (True, False)
+    for n in range(10):  # more than are shown
+        world.record("AAPL", "Buy", "--agent", f"a{n}", "--date", "2026-01-05")
+    world.resolve()
+    lister = f"`tradmem log --verdict wrong --known-since 7d --log {world.log}` lists all"
+    assert lister in world.run("status").stdout
     world.now += timedelta(days=9)
     assert "Judged" not in world.run("status").stdout
     (found,) = world.json("status")

@@ -45,6 +45,15 @@ class _Log(click.Group):
         return list({item.value: item for item in found}.values())
 
 
+class _Listing(click.Context):
+    """Of the command whose word may be left out: help and errors leave it out."""
+
+    @property
+    def command_path(self) -> str:
+        assert self.parent is not None
+        return self.parent.command_path
+
+
 @click.group(cls=_Log)
 def log() -> None:
     """List decisions, the newest first."""
@@ -160,6 +169,9 @@ def _edit(journal: MarkdownJournal) -> None:
     journal.revise(change)
     for conflict in conflicts:
         say(conflict)
+
+
+list_entries.context_class = _Listing
 
 
 def _select(

@@ -94,9 +94,10 @@ class Lock:
         """
         from filelock import FileLock, Timeout  # noqa: PLC0415 - readers take no lock
 
-        if self._file is None:
-            self._file = FileLock(self._path, thread_local=False)
         try:
+            if self._file is None:
+                _make(self._path)
+                self._file = FileLock(self._path, thread_local=False)
             self._file.acquire(timeout, poll_interval=0.005)
         except Timeout as error:
             raise LogBusy(
@@ -110,6 +111,11 @@ class Lock:
             yield
         finally:
             self._file.release()
+
+
+def _make(lock: Path) -> None:
+    """See to it that a lock file is there: one that cannot be made would be waited for."""
+    os.close(os.open(lock, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o644))
 
 
 def open_for_append(path: Path) -> int | None:
