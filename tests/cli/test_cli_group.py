@@ -272,6 +272,26 @@ def test_a_path_that_is_too_long_is_one_line(world, words):
     assert "file name too long" in one_line(result)
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["report", "--out"],
+        ["resolve", "--prices"],
+        ["import"],
+        ["export"],
+        ["mirror"],
+        ["run", "--watchlist"],
+        ["record", "NVDA", "--file"],
+    ],
+)
+@pytest.mark.parametrize("suffix", ["", ".csv"])
+def test_a_name_of_a_file_that_is_too_long_is_no_internal_error(world, words, suffix):
+    world.record("NVDA")
+    result = world.run(*words, "x" * 300 + suffix)
+    assert result.exit_code in {1, 2}
+    assert "internal error" not in one_line(result)
+
+
 # Pipes, signals, encodings
 
 

@@ -234,6 +234,7 @@ def test_as_of_an_instant_the_status_is_what_it_was_then(world):
     assert lines[0] == "2 entries as of 2026-01-06 23:59 UTC: 2 pending"
     assert "2026-01-12 in 6 days AAPL Buy, NVDA Buy" in lines
     assert str(world.log) not in result.stdout
+    assert "Nothing needs a person" in world.run("status", "--as-of", "0001-01-01").stdout
     (then,) = world.json("status", "--as-of", "2026-01-13")
     assert (then["counts"]["resolved"], then["entries"], then["files"]) == (2, 2, [])
     assert (then["as_of"], len(then["judged"])) == ("2026-01-13T23:59:59.999999Z", 2)

@@ -162,9 +162,10 @@ def _benchmark(name: str) -> str | Mapping[str, str | None]:
 
 def is_same(log: str, path: Path) -> bool:
     """Whether a path is that of a log."""
-    if opening.is_database(log) or not path.exists():
+    try:
+        return not opening.is_database(log) and path.samefile(log or DEFAULT_LOG)
+    except OSError:  # one of them is not there, or cannot be
         return False
-    return Path(log or DEFAULT_LOG).exists() and path.samefile(log or DEFAULT_LOG)
 
 
 def is_there(log: str) -> bool:
