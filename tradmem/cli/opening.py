@@ -164,7 +164,7 @@ def is_same(log: str, path: Path) -> bool:
     """Whether a path is that of a log."""
     try:
         return not opening.is_database(log) and path.samefile(log or DEFAULT_LOG)
-    except OSError:  # one of them is not there, or cannot be
+    except (OSError, ValueError):  # one of them is not there, or cannot be
         return False
 
 
