@@ -230,6 +230,9 @@ def test_a_file_that_is_no_text_is_told(at_home):
 @pytest.mark.parametrize(
     ("name", "value", "told"),
     [
+        ("TRADMEM_CUTOFF", "2025-06", "the nearest is TRADMEM_MODEL_CUTOFF"),
+        ("TRADMEM_MODEL_NAME", "small", "the nearest is TRADMEM_MODEL"),
+        ("TRADMEM_MODEL_API_KEY", "x", "the nearest is TRADMEM_API_KEY"),
         ("TRADMEM_BUDGETT", "5", "TRADMEM_BUDGETT is no variable of tradmem; the nearest is "),
         ("TRADMEM_MODEL_TIMOUT", "5", "the nearest is TRADMEM_MODEL_TIMEOUT"),
         ("TRADMEM_BUDGET", "much", "TRADMEM_BUDGET is 'much'; it has to be a whole number"),

@@ -238,12 +238,20 @@ def _strangers(env: Mapping[str, str]) -> Iterator[str]:
     known |= {name: name for names in VARIABLES.values() for name in names}
     known[EMBEDDING] = EMBEDDING
     ours = [name.removeprefix(_PREFIX) for name in known if name.startswith(_PREFIX)]
+    model = f"{SECTION.upper()}_"
+    as_in_file = {  # a key of the model as one who knows the file alone would write it
+        (model + KEYS[key].upper()): names[0].removeprefix(_PREFIX)
+        for key, names in VARIABLES.items()
+    }
+    as_in_file |= {name.removeprefix(model): name for name in ours}
     for name in sorted(env):
         if not name.startswith(_PREFIX) or name in known:
             continue
         end = name.removeprefix(_PREFIX)
-        near = nearest(end, ours, cutoff=_ALIKE) or next(
-            (name for name in ours if sorted(name) == sorted(end)), ""
+        near = (
+            as_in_file.get(end)
+            or nearest(end, ours, cutoff=_ALIKE)
+            or next((name for name in ours if sorted(name) == sorted(end)), "")
         )
         if near and end not in _OTHERS:
             raise UsageError(f"{name} is no variable of tradmem; the nearest is {_PREFIX}{near}")

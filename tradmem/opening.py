@@ -1,6 +1,7 @@
 """The journal that a log's name means: a file, or a database."""
 
 import os
+import re
 from typing import TYPE_CHECKING
 
 from tradmem.errors import UsageError
@@ -10,10 +11,24 @@ from tradmem.journal.markdown import MarkdownJournal
 if TYPE_CHECKING:
     from tradmem.settings import Settings
 
+_MISTYPED = re.compile(r"postgres(?:ql)?(?::|//)", re.IGNORECASE)
+
 
 def is_database(log: str | os.PathLike[str]) -> bool:
-    """Whether a log's name is a URL rather than a path."""
-    return "://" in os.fspath(log)
+    """Whether a log's name is a URL rather than a path.
+
+    Raises:
+        UsageError: it is a URL of PostgreSQL but for its ``://``; as a path it would hold what
+            was meant for the database.
+    """
+    name = os.fspath(log)
+    if "://" in name:
+        return True
+    if found := _MISTYPED.match(name):
+        raise UsageError(
+            f"{found[0]}… is neither a URL nor a path of a log; write postgresql://host/database"
+        )
+    return False
 
 
 def open_journal(log: str | os.PathLike[str], settings: "Settings") -> Journal:

@@ -65,6 +65,19 @@ def test_there_and_back_is_the_same_log_to_the_byte(full, name):
     assert other(full).read_bytes() == full.log.read_bytes()
 
 
+def test_pages_keep_the_order_of_what_was_recorded_in_one_second(world):
+    for ticker, agent in (("NVDA", ""), ("AAPL", ""), ("NVDA", "bear"), ("SPY", ""), ("AAPL", "x")):
+        world.record(ticker, "Buy", "--agent", agent)
+    world.run("note", "Index changes.", "--ticker", "NVDA")
+    world.run("export", "pages/")
+    world.run("import", "pages", "--log", other(world), log=False)
+    assert other(world).read_bytes() == world.log.read_bytes()
+    world.run("import", "pages/NVDA.md", "--log", other(world, "one.md"), log=False)
+    known = [entry.id for entry in MarkdownJournal(world.log).in_sequence()]
+    one = [entry.id for entry in MarkdownJournal(other(world, "one.md")).in_sequence()]
+    assert one == [known[0], known[2], known[5]]
+
+
 def test_csv_keeps_ids_texts_and_exact_numbers_and_says_what_it_cannot(full):
     done = full.run("export", "out.csv")
     assert "CSV cannot carry acts of 1 entry" in done.stderr

@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from tests.cli.world import one_line
+from tradmem import Memory
 from tradmem.cli import COMMANDS, cli
 from tradmem.cli.group import Group, Lazy
 from tradmem.errors import (
@@ -222,7 +223,7 @@ def test_a_misspelt_command_or_option_is_one_line():
     assert "did you mean" not in one_line(far)
     result = CliRunner().invoke(cli, ["log", "--vrdict", "right"])
     assert result.exit_code == 2
-    assert "see tradmem log list --help" in one_line(result)
+    assert "see tradmem log --help" in one_line(result)
 
 
 def test_the_version_is_that_of_the_package():
@@ -232,6 +233,28 @@ def test_the_version_is_that_of_the_package():
 
 
 # Where logs cannot be
+
+
+@pytest.mark.parametrize(
+    "name", ["postgres//h/x", "postgresql:/h/x", "postgresql:h/x", "Postgres:x", "POSTGRESQL//x"]
+)
+def test_a_mistyped_url_of_a_database_is_no_path(world, name, monkeypatch):
+    """As a path it would keep on this machine what was meant for all."""
+    monkeypatch.chdir(world.folder)
+    before = list(world.folder.iterdir())
+    for words in (["record", "NVDA", "Buy"], ["log"], ["import", name]):
+        result = world.run(*words, "--log", name, log=False)
+        assert result.exit_code == 2
+        assert "write postgresql://host/database" in one_line(result)
+    with pytest.raises(UsageError, match="write postgresql://"):
+        Memory.open(name)
+    assert list(world.folder.iterdir()) == before
+
+
+def test_a_folder_may_be_called_like_a_database(world, monkeypatch):
+    monkeypatch.chdir(world.folder)
+    for name in ("postgres/memory.md", "./postgresql:old/memory.md"):
+        assert world.run("record", "NVDA", "Buy", "--log", name, log=False).exit_code == 0
 
 
 @pytest.mark.parametrize("place", ["closes.csv/memory.md", "/proc/nowhere/memory.md", "x" * 300])
@@ -247,6 +270,26 @@ def test_a_path_that_is_too_long_is_one_line(world, words):
     result = world.run(*words, "--log", "x" * 300, log=False)
     assert result.exit_code == 1
     assert "file name too long" in one_line(result)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["report", "--out"],
+        ["resolve", "--prices"],
+        ["import"],
+        ["export"],
+        ["mirror"],
+        ["run", "--watchlist"],
+        ["record", "NVDA", "--file"],
+    ],
+)
+@pytest.mark.parametrize("suffix", ["", ".csv"])
+def test_a_name_of_a_file_that_is_too_long_is_no_internal_error(world, words, suffix):
+    world.record("NVDA")
+    result = world.run(*words, "x" * 300 + suffix)
+    assert result.exit_code in {1, 2}
+    assert "internal error" not in one_line(result)
 
 
 # Pipes, signals, encodings

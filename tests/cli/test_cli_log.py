@@ -29,6 +29,12 @@ def rows(result) -> list[str]:
     return [" ".join(line.split()[1:4]) for line in lines[1:]]
 
 
+@pytest.mark.parametrize("words", [["log"], ["log", "list"]])
+def test_help_and_errors_call_the_command_as_it_is_typed(world, words):
+    assert "Usage: tradmem log [OPTIONS] [TICKER]..." in world.run(*words, "--help").stdout
+    assert one_line(world.run(*words, "--odd")).endswith("see tradmem log --help")
+
+
 def test_entries_are_listed_newest_first_with_verdicts_and_figures(full):
     result = full.run("log")
     assert result.exit_code == 0

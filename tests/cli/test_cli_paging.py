@@ -109,6 +109,24 @@ def test_an_editor_that_is_not_there_or_fails_is_one_line(world):
     assert "ended with status 3" in one_line(failed)
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("path.unlink()", "the editor left no file: no such file"),
+        ("path.unlink(); path.mkdir()", "the editor left no file: is a directory"),
+        ("path.write_text('\\n')", "the editor left an empty file; the log is as it was"),
+        ("path.write_text(path.read_text(), encoding='utf-16')", "it is UTF-16; save it as UTF-8"),
+    ],
+)
+def test_an_editor_that_leaves_no_log_changes_none(world, text, told):
+    world.record("NVDA")
+    before = world.log.read_bytes()
+    result = world.run("log", "edit", env=editor(world, text))
+    assert result.exit_code == 1
+    assert told in one_line(result)
+    assert world.log.read_bytes() == before
+
+
 def test_a_call_that_went_wrong_is_found_by_when_that_was_known(world):
     world.settle_week()
     assert "AAPL" in world.run("log", "-v", "wrong", "--known-since", "7d").stdout

@@ -262,6 +262,13 @@ def test_nothing_to_recall_is_an_empty_text_and_a_remark(world):
     assert world.json("recall", "NVDA") == []
 
 
+def test_memories_of_other_tickers_alone_are_told_as_such(world):
+    world.settle_week()
+    result = world.run("recall", "NVAD")  # perhaps misspelt
+    assert result.stderr == "tradmem: none of these is about NVAD itself\n"
+    assert "AAPL" in result.stdout
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

@@ -53,6 +53,10 @@ def test_options_narrow_what_is_found(week):
     assert week.json("search", "april", "--as-of", as_of) == []
 
 
+def test_a_limit_beyond_all_numbers_of_entries_is_none(week):
+    assert week.json("search", "thesis", "-n", 10**20) == week.json("search", "thesis", "-n", 0)
+
+
 def test_what_is_not_all_that_was_asked_for_is_said(week):
     some = week.run("search", "april", "zebra")
     assert week.noted in some.stdout

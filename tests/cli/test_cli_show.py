@@ -196,3 +196,22 @@ def test_a_beginning_of_several_ids_is_ambiguous(world):
     result = world.run("show", twice)
     assert result.exit_code == 2
     assert f"{twice} is the beginning of 2 ids" in one_line(result)
+
+
+def test_one_letter_of_an_id_is_enough_where_no_other_id_begins_so(told):
+    entries = told.memory.entries()
+    (first, second) = (entry.id for entry in entries if entry.ticker == "NVDA")
+    apart = next(n for n in range(1, 13) if sum(e.id[:n] == second[:n] for e in entries) == 1)
+    assert told.json("show", second[:apart])[0]["id"] == second
+    assert first != second
+
+
+def test_a_ticker_that_another_id_begins_with_is_the_ticker(world):
+    """Its letters are hexadecimal, so that an act on it must not take place elsewhere."""
+    notes = (f"Note {number}." for number in range(10**5))
+    text = next(n for n in notes if note_id(MONDAY.date(), "*", n).startswith("fd"))
+    world.run("note", text, "--date", MONDAY.date())
+    own = world.record("FD")
+    assert world.json("show", "FD")[0]["id"] == own
+    world.run("forget", "fd", "--reason", "wrong ticker")
+    assert world.memory.get(own).forgotten

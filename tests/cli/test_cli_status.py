@@ -88,6 +88,8 @@ def test_without_a_log_there_is_nothing_to_say_but_that(world):
         result = world.run(command)
         assert result.exit_code == 0
         assert "there is no log at" in one_line(result)
+    told = f"`tradmem run --log {world.log}` starts one"
+    assert told in one_line(world.run("status"))
 
 
 def test_a_sound_log_has_no_problem(world):
@@ -140,6 +142,11 @@ def test_what_went_wrong_last_week_is_told(world):
     assert "Judged in the last 7 days: 1 right, 1 wrong, 0 neutral" in page
     told = page.split("Judged")[1].split("\n\n")[0]
     assert (wrong in told, right in told) == (True, False)
+    for n in range(10):  # more than are shown
+        world.record("AAPL", "Buy", "--agent", f"a{n}", "--date", "2026-01-05")
+    world.resolve()
+    lister = f"`tradmem log --verdict wrong --known-since 7d --log {world.log}` lists all"
+    assert lister in world.run("status").stdout
     world.now += timedelta(days=9)
     assert "Judged" not in world.run("status").stdout
     (found,) = world.json("status")
@@ -227,6 +234,7 @@ def test_as_of_an_instant_the_status_is_what_it_was_then(world):
     assert lines[0] == "2 entries as of 2026-01-06 23:59 UTC: 2 pending"
     assert "2026-01-12 in 6 days AAPL Buy, NVDA Buy" in lines
     assert str(world.log) not in result.stdout
+    assert "Nothing needs a person" in world.run("status", "--as-of", "0001-01-01").stdout
     (then,) = world.json("status", "--as-of", "2026-01-13")
     assert (then["counts"]["resolved"], then["entries"], then["files"]) == (2, 2, [])
     assert (then["as_of"], len(then["judged"])) == ("2026-01-13T23:59:59.999999Z", 2)

@@ -16,6 +16,7 @@ from tests.journal.made import decision, made_id, resolution
 from tests.journal.scenario import ALL_SAID, LONG, MARK, MOST, REPEATED, check, go_on, strays
 from tradmem.journal import files
 from tradmem.journal.markdown import MarkdownJournal
+from tradmem.model import Status
 
 STEPS = {"appended", "synced", "written", "before replace", "replaced", "archived"}
 
@@ -255,3 +256,34 @@ def test_a_repeat_in_the_archive_is_brought_up_to_date_when_its_entry_moves(
     assert MARK in moved.additions
     assert not journal.problems()
     assert len(journal.entries()) == 31
+
+
+@pytest.mark.parametrize("is_edit", [True, False])
+def test_an_entry_of_the_log_that_differs_from_its_repeat_goes_on_to_count_in_the_archive(
+    tmp_path, prepared, unsynced, is_edit
+):
+    """As after a merge of two machines of which one had moved it, and the other had gone on."""
+    path = scenario.copy(prepared[0], tmp_path / "log")
+    MarkdownJournal(path, max_resolved=MOST).add(resolution(40))
+    journal = MarkdownJournal(path, max_resolved=None)
+    here = next(e for e in journal.entries() if e.status is Status.RESOLVED and not e.archived)
+    (archive,) = journal.archives()
+    start = path.read_bytes().index(f"[{here.date} | {here.ticker} |".encode())
+    copy = path.read_bytes()[start:].partition(b"<!-- ENTRY_END -->")[0].rstrip()
+    if is_edit:
+        copy = copy.replace(b"DECISION:\n", b"DECISION:\nTyped in the archive. ")
+    else:
+        copy = copy.replace(
+            b"\n\nDECISION:",
+            b'\n<!-- tradmem: {"add":"forget","at":"2026-03-01T00:00:00Z"} -->\n\nDECISION:',
+        )
+    archive.write_bytes(archive.read_bytes() + copy + b"\n\n<!-- ENTRY_END -->\n\n")
+    journal.add([(here.id, MARK)])
+    before = journal.get(here.id)
+    journal.append(decision(41))
+    MarkdownJournal(path, max_resolved=0).add(resolution(41))
+    after = MarkdownJournal(path).get(here.id)
+    assert (after.archived, after.additions) == (True, before.additions)
+    assert copy in archive.read_bytes()  # for a person to look at
+    (told,) = MarkdownJournal(path).problems()
+    assert f"{here.id} stands at line" in str(told)

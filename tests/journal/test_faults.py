@@ -372,6 +372,16 @@ def test_a_folder_is_no_log(tmp_path):
     assert not names(path)
 
 
+def test_the_root_of_all_folders_is_no_log():
+    assert all("/: it is a folder; name a file in it" in line for line in refused(Path("/")))
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="a system without /proc")
+def test_a_folder_that_takes_no_files_is_told_at_once_and_not_waited_for():
+    said = refused(Path("/proc/memory.md"), reading=False)
+    assert all(".lock: no such file or directory; set TRADMEM_LOG" in line for line in said)
+
+
 def test_a_device_is_no_log():
     """What is written there would be acknowledged and gone."""
     assert all("/dev/null: it is no regular file" in line for line in refused(Path("/dev/null")))

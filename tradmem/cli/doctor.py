@@ -13,7 +13,7 @@ import click
 from tradmem.cli import options
 from tradmem.cli.group import DONE, FAILED
 from tradmem.cli.layout import paragraphs
-from tradmem.cli.opening import configuration, now, open_journal, open_memory
+from tradmem.cli.opening import configuration, now, open_journal, open_memory, with_log
 from tradmem.cli.output import safe, say, width, write, write_json
 from tradmem.cli.settings import Told, said, told
 from tradmem.cli.words import bold, counted
@@ -169,7 +169,7 @@ def _log(log: str) -> Iterator[Finding]:
         return
     said = f"{counted(len(entries), 'entry', 'entries')}, can be written"
     if problems:
-        said += f", {counted(len(problems), 'problem')}; `tradmem check` tells"
+        said += with_log(f", {counted(len(problems), 'problem')}; `tradmem check` tells", log)
     yield Finding(about=f"Log: {log}", good=not problems, said=said)
 
 

@@ -168,6 +168,8 @@ def _report(error: Exception) -> int:
             line, status = str(error), FAILED
         case OSError(errno=errno.ENOSPC, filename=None):
             line, status = "cannot write the output: no space left there; make room", FAILED
+        case OSError(errno=errno.ENAMETOOLONG):  # whoever looks first whether it is there
+            line, status = f"{error.filename}: file name too long; name another", FAILED
         case _:
             line, status = f"internal error: {describe(error)}", FAILED
     say(line)

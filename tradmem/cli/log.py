@@ -14,7 +14,7 @@ from tradmem.cli.output import say, width, write, write_csv, write_json
 from tradmem.cli.paging import edit as open_editor
 from tradmem.cli.paging import write_paged
 from tradmem.clock import as_instant
-from tradmem.errors import UsageError
+from tradmem.errors import LogError, UsageError
 from tradmem.journal.files import refuse
 from tradmem.journal.markdown import MarkdownJournal
 from tradmem.model import Entry
@@ -43,6 +43,15 @@ class _Log(click.Group):
         if not incomplete.startswith("-"):
             found += known_tickers(below, listing.params[0], incomplete)
         return list({item.value: item for item in found}.values())
+
+
+class _Listing(click.Context):
+    """Of the command whose word may be left out: help and errors leave it out."""
+
+    @property
+    def command_path(self) -> str:
+        assert self.parent is not None
+        return self.parent.command_path
 
 
 @click.group(cls=_Log)
@@ -145,7 +154,7 @@ def _edit(journal: MarkdownJournal) -> None:
         copy = Path(folder) / journal.path.name
         copy.write_bytes(before)
         open_editor(copy)
-        after = copy.read_bytes()
+        after = _left(copy, before)
     if after == before:
         return
     conflicts: list[str] = []
@@ -160,6 +169,29 @@ def _edit(journal: MarkdownJournal) -> None:
     journal.revise(change)
     for conflict in conflicts:
         say(conflict)
+
+
+def _left(copy: Path, before: bytes) -> bytes:
+    """What an editor left of a log.
+
+    Raises:
+        LogError: nothing, or no text; then the log stays as it is.
+    """
+    from tradmem.journal.format import check_encoding
+
+    try:
+        data = copy.read_bytes()
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise LogError(f"the editor left no file: {reason}; the log is as it was") from error
+    if before.strip() and not data.strip():
+        raise LogError("the editor left an empty file; the log is as it was")
+    if data != before:
+        check_encoding(data, f"what the editor left of {copy.name}")
+    return data
+
+
+list_entries.context_class = _Listing
 
 
 def _select(

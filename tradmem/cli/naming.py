@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tradmem.memory import Memory
 
 NAME = "ID | TICKER [DATE] | last"
-_ID = re.compile(r"[0-9a-f]{4,12}\Z")
+_ID = re.compile(r"[0-9a-f]{1,12}\Z")
 _WHOLE = re.compile(r"[0-9a-f]{12}\Z")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")
 
@@ -40,7 +40,8 @@ def find(entries: Sequence[Entry], words: Sequence[str]) -> list[Entry]:
     elif words[0] == "last":
         found = list(entries[-1:])
     else:
-        found = _by_id(entries, words[0]) or _newest_of(entries, words[0])
+        # A ticker such as ADBE may be the beginning of another one's id, too.
+        found = _newest_of(entries, words[0]) or _by_id(entries, words[0])
     if not found:
         raise UnknownEntry(_missing(words, entries))
     return found

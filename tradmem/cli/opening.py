@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tradmem.settings import Settings
 
 _NO_BENCHMARK = "none"
-_COMMAND = re.compile(r"`(tradmem (?:resolve|forget|show|log)\b[^`]*)`")
+_COMMAND = re.compile(r"`(tradmem (?:resolve|forget|show|log|check|record|run)\b[^`]*)`")
 _CONFIGURATION = "tradmem.configuration"  # the key of the context's ``meta`` that keeps it
 
 
@@ -162,9 +162,10 @@ def _benchmark(name: str) -> str | Mapping[str, str | None]:
 
 def is_same(log: str, path: Path) -> bool:
     """Whether a path is that of a log."""
-    if opening.is_database(log) or not path.exists():
+    try:
+        return not opening.is_database(log) and path.samefile(log or DEFAULT_LOG)
+    except (OSError, ValueError):  # one of them is not there, or cannot be
         return False
-    return Path(log or DEFAULT_LOG).exists() and path.samefile(log or DEFAULT_LOG)
 
 
 def is_there(log: str) -> bool:
@@ -174,7 +175,9 @@ def is_there(log: str) -> bool:
 
 def no_log(log: str) -> str:
     """That there is no log, and what makes one."""
-    return f"there is no log at {log} yet; `tradmem record` or `tradmem run` starts one"
+    return with_log(
+        f"there is no log at {log} yet; `tradmem record` or `tradmem run` starts one", log
+    )
 
 
 def with_log(text: str, log: str) -> str:

@@ -76,6 +76,8 @@ def recall(
     if found.withheld:
         names = " ".join(f"--withheld {entry.id}" for entry in found.withheld)
         say(f"a hold-out withheld some memories; tell it `tradmem record` with {names}")
+    elif found.memories and all(entry.ticker != found.ticker for entry in found.memories):
+        say(f"none of these is about {found.ticker} itself")
     elif not found.memories:
         say(f"nothing to recall on {found.ticker} in {log} as of {minute(found.as_of)}")
 

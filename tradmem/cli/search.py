@@ -1,6 +1,7 @@
 """``search``: which entries hold some words."""
 
 import json
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -71,7 +72,7 @@ def search(
         where=None if where is None else _filter(where),
         since=first,
         until=last,
-        limit=limit + 1 if limit else None,
+        limit=min(limit + 1, sys.maxsize) if limit else None,
         archived=not no_archive,
         **how,
     )

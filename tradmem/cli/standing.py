@@ -70,8 +70,8 @@ class Standing(NamedTuple):
     @property
     def judged(self) -> list[Entry]:
         """Those whose outcome came within the last seven days, the newest first."""
-        since = (self.now - RECENT).date()
-        found = [e for e in self.entries if e.outcome and e.outcome.known_on >= since]
+        day = self.now.date()
+        found = [e for e in self.entries if e.outcome and day - e.outcome.known_on <= RECENT]
         return sorted(found, key=lambda e: (e.outcome and e.outcome.known_at, e.date), reverse=True)
 
     def wanted(self) -> Iterator[str]:

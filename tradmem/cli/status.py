@@ -69,7 +69,7 @@ def page(log: str, standing: Standing, wanted: Sequence[str]) -> Iterator[str]:
         yield from ("", bold("Pending, by the day on which it is due"))
         yield from due_lines(coming, standing.now, room)
     if standing.judged:
-        yield from ("", *_judged_lines(standing.judged, room))
+        yield from ("", *_judged_lines(standing.judged, log, room))
     if standing.without_lesson:
         yield from ("", bold("Settled, without a lesson yet"))
         for entry in standing.without_lesson:
@@ -85,7 +85,7 @@ def page(log: str, standing: Standing, wanted: Sequence[str]) -> Iterator[str]:
         yield "Nothing needs a person."
 
 
-def _judged_lines(judged: Sequence[Entry], room: int) -> Iterator[str]:
+def _judged_lines(judged: Sequence[Entry], log: str, room: int) -> Iterator[str]:
     """The verdicts of the last days, and the calls that went wrong."""
     counts = Counter(entry.verdict for entry in judged)
     told = [f"{counts[kind]} {kind}" for kind in Verdict]
@@ -93,7 +93,8 @@ def _judged_lines(judged: Sequence[Entry], room: int) -> Iterator[str]:
     wrong = [entry for entry in judged if entry.verdict is Verdict.WRONG]
     yield from entry_lines(wrong[:_SHOWN], room, "  ")
     if len(wrong) > _SHOWN:
-        yield dim("  `tradmem log --verdict wrong --known-since 7d` lists all that went wrong")
+        lister = with_log("`tradmem log --verdict wrong --known-since 7d`", log)
+        yield dim(f"  {lister} lists all that went wrong")
 
 
 def _files(log: str) -> list[Path]:

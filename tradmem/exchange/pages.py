@@ -17,6 +17,7 @@ from tradmem.tickers import MARKET
 MARK = "made_by: tradmem export"
 _FRONT = "---"
 _MARKET = "Market"
+_PLACE = "place"  # of an entry among all that were exported
 # Names that Windows keeps for devices.
 _DEVICES = frozenset(
     {"CON", "PRN", "AUX", "NUL"} | {f"{n}{i}" for n in ("COM", "LPT") for i in range(10)}
@@ -26,6 +27,7 @@ _DEVICES = frozenset(
 def pages(entries: Sequence[Entry]) -> dict[str, str]:
     """By the name of its file, the page of each ticker; the newest entry comes first."""
     by_id = {entry.id: entry for entry in entries}
+    places = {entry.id: number for number, entry in enumerate(entries, 1)}
     seen_by: dict[str, list[Entry]] = {}
     for entry in entries:
         for name in entry.recalled:
@@ -34,7 +36,7 @@ def pages(entries: Sequence[Entry]) -> dict[str, str]:
     for entry in sorted(entries, key=lambda entry: entry.date):
         groups.setdefault(entry.ticker, []).append(entry)
     return {
-        f"{page_name(ticker)}.md": "\n".join(_page(ticker, group, by_id, seen_by)) + "\n"
+        f"{page_name(ticker)}.md": "\n".join(_page(ticker, group, by_id, seen_by, places)) + "\n"
         for ticker, group in groups.items()
     }
 
@@ -55,6 +57,7 @@ def _page(
     entries: Sequence[Entry],
     by_id: Mapping[str, Entry],
     seen_by: Mapping[str, Sequence[Entry]],
+    places: Mapping[str, int],
 ) -> Iterator[str]:
     yield from _front_matter(ticker, entries)
     yield f"# {'The market' if ticker == MARKET else ticker}"
@@ -70,7 +73,7 @@ def _page(
                 yield ""
                 yield f"{title}: {', '.join(map(_link, others))}"
         yield ""
-        yield write_line(to_json(whole_of(entry)))
+        yield write_line(to_json(whole_of(entry)) | {_PLACE: places[entry.id]})
 
 
 def _front_matter(ticker: str, entries: Sequence[Entry]) -> Iterator[str]:
@@ -113,6 +116,8 @@ def read_page(text: str, path: str) -> Iterator[Whole | tuple[str, str]]:
             continue
         where = f"{path}:{number}"
         try:
-            yield from_json(read_line(line), where)
+            data = read_line(line)
+            place = data.get(_PLACE)
+            yield from_json(data, where)._replace(place=place if isinstance(place, int) else 0)
         except UsageError as error:
             yield where, str(error)

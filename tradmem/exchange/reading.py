@@ -261,7 +261,9 @@ def _pages(path: Path) -> Iterator[Whole | Taken]:
                 wholes.append(item)
             else:
                 yield refused(*item)
-    yield from sorted(wholes, key=lambda w: w.recorded.recorded_at or w.recorded.known_at)
+    yield from sorted(
+        wholes, key=lambda w: (w.place, w.recorded.recorded_at or w.recorded.known_at)
+    )
 
 
 def _log(path: Path) -> Iterator[Whole | Taken]:
@@ -275,9 +277,8 @@ def _log(path: Path) -> Iterator[Whole | Taken]:
         entries, problems = list(journal.in_sequence()), journal.problems()
     except LogError as error:
         raise UsageError(str(error)) from error
-    if not entries and is_page(text := path.read_text(encoding="utf-8", errors="replace")):
-        for item in read_page(text, str(path)):
-            yield item if isinstance(item, Whole) else refused(*item)
+    if not entries and is_page(path.read_text(encoding="utf-8", errors="replace")):
+        yield from _pages(path)
         return
     for whole in in_order(entries):
         yield whole._replace(where=str(path))

@@ -28,12 +28,14 @@ class Whole(NamedTuple):
         additions: what was added to it, in order.
         where: a file and line, for people; empty if it comes from a journal.
         archived: whether it stands in an archive.
+        place: on a page, its number among all that were exported with it; 0 where none is told.
     """
 
     recorded: Decision
     additions: tuple[Addition, ...] = ()
     where: str = ""
     archived: bool = False
+    place: int = 0
 
 
 def whole_of(entry: Entry) -> Whole:

@@ -22,7 +22,7 @@ def beside(log: str | os.PathLike[str], suffix: str) -> Path:
     """
     path = Path(log)
     real = Path(os.path.realpath(path)) if path.is_symlink() else path
-    return real.with_name(real.name + suffix)
+    return real.parent / (real.name + suffix)
 
 
 def json_lines(path: Path, what: str) -> Iterator[dict[str, Any]]:

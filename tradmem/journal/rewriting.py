@@ -175,11 +175,12 @@ class Writer:
             start, end = index.span(number)
             there = bytes(content[start:end])
             grown = _grown(there, raw)
-            if grown is None:  # it is another entry, or none; both stay
-                fresh.append(raw + 2 * newline)
-            elif grown:
-                above = there[: len(there) - len(there.lstrip(b"\r\n"))]
-                stale[number] = above + raw + newline
+            if grown is False:
+                continue
+            above = there[: len(there) - len(there.lstrip(b"\r\n"))]
+            stale[number] = above + raw + newline
+            if grown is None:  # no copy: both stay, and the one of the log goes on to count
+                stale[number] += newline + there[len(above) :]
         if not (stale or fresh):
             return
         if fresh:

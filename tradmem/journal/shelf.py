@@ -116,7 +116,7 @@ class Shelf:
         self._has_folder = True
 
     def _beside(self, suffix: str) -> Path:
-        return self.real.with_name(self.real.name + suffix)
+        return self.real.parent / (self.real.name + suffix)
 
     # Archives
 

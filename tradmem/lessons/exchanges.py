@@ -29,7 +29,7 @@ _LOCK_TIMEOUT = 30.0  # seconds
 
 def exchanges_beside(log: str | os.PathLike[str]) -> "Exchanges":
     """The exchanges about the entries of a log, in the file that belongs to it."""
-    return Exchanges(beside(log, SUFFIX), older=Path(log).with_name(OLDER))
+    return Exchanges(beside(log, SUFFIX), older=Path(log).parent / OLDER)
 
 
 class Exchanges:
