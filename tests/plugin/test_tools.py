@@ -111,6 +111,32 @@ def test_a_date_shows_only_what_was_known_then():
     assert future == query({"query": "guidance", "ticker": "NVDA"})
 
 
+@pytest.mark.parametrize(
+    ("name", "given", "meant"),
+    [
+        ("add_memory", {"content": "Guides low.", "tickr": "NVDA"}, "ticker"),
+        ("add_memory", {"content": "Guides low.", "Ticker": "NVDA"}, "ticker"),
+        ("add_memory", {"contents": "Guides low."}, "content"),
+        ("query_memory", {"query": "guides", "tickers": ["NVDA"]}, "ticker"),
+        ("query_memory", {"query": "guides", "dates": "2026-01-01"}, "date"),
+    ],
+)
+def test_a_misspelt_argument_is_told_and_nothing_is_done(name, given, meant):
+    world = World()
+    wrong = next(each for each in given if each not in ("content", "query"))
+    told = tools(world)[name](given)
+    assert told.startswith("This call did nothing: ")
+    assert f"no argument {wrong!r}; {meant} seems to be meant" in told
+    (tool,) = (each for each in langchain_tools(library_tools(world.library)) if each.name == name)
+    assert tool.invoke(given) == told
+    assert world.memory.entries() == []
+
+
+def test_what_is_like_an_argument_that_is_there_is_passed_over():
+    given = {"content": "Guides low.", "context": "a call", "ticker": "NVDA", "tickr": "AMD"}
+    assert tools(World())["add_memory"](given).startswith("Stored")
+
+
 def test_identity_and_time_in_the_arguments_change_nothing():
     world, other = World(), World()
     other.memory.note("A secret of others.")

@@ -12,7 +12,7 @@ from scipy import stats
 from tests.study.worlds import SETTINGS, by_chance, prices
 from tradmem import Rating, Settings, UsageError, Verdict
 from tradmem.policies import Call
-from tradmem.study.bootstrap import block_length, bootstrap
+from tradmem.study.bootstrap import block_length, bootstrap, in_percent
 from tradmem.study.compare import ABLATION, NO_DIFFERENCE, Variant, compare
 from tradmem.study.digest import digest_of
 from tradmem.study.replay import replay
@@ -109,6 +109,14 @@ def test_the_interval_widens_with_every_comparison_however_many_there_were(count
         wanted = stats.t.ppf(0.5 + level / 2, blocks - 1) / stats.t.ppf(0.975, blocks - 1)
         assert half(level)[0] / usual == pytest.approx(wanted, rel=0.12)
     assert bootstrap(values, span=7, draws=4).high > 0
+
+
+@pytest.mark.parametrize(
+    ("comparisons", "wanted"),
+    [(1, "95.00%"), (2, "97.50%"), (1_000, "99.995%"), (10**6, "99.999995%")],
+)
+def test_a_level_is_told_from_certainty(comparisons, wanted):
+    assert in_percent(1 - 0.05 / comparisons) == wanted
 
 
 @pytest.fixture(scope="module")

@@ -1,10 +1,12 @@
 """The arguments of the tools: their schemas, and how they are read.
 
-A model sends what it likes. What a schema names is read strictly, everything else is ignored.
+A model sends what it likes. What a schema names is read strictly, and a misspelt name is told;
+everything else is ignored.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
+from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from tradmem.clock import as_instant
@@ -14,6 +16,7 @@ from tradmem.tickers import MARKET, check_ticker
 
 MOST_CONTENT = 20_000  # characters of a note or a decision
 MOST_QUERY = 2_000
+_NEAR = 0.8  # of 1: `tickr`, `Ticker` and `tickers` are near to `ticker`
 
 
 class Argument(NamedTuple):
@@ -90,6 +93,18 @@ def schema(*arguments: Argument, required: tuple[str, ...] = ()) -> dict[str, An
         "properties": {name: dict(spec) for name, spec in arguments},
         "required": list(required),
     }
+
+
+def misspelt(arguments: Mapping[str, Any], names: Iterable[str]) -> dict[str, str]:
+    """What seems to stand for an argument that is missing, with the name of that argument."""
+    known = list(names)
+    missing = [name for name in known if name not in arguments]
+    near = {
+        given: get_close_matches(str(given).lower(), missing, n=1, cutoff=_NEAR)
+        for given in arguments
+        if given not in known
+    }
+    return {given: found[0] for given, found in near.items() if found}
 
 
 def text_of(arguments: Mapping[str, Any], argument: Argument, *, required: bool = True) -> str:

@@ -4,6 +4,7 @@ from typing import Any
 
 from langchain_core.tools import StructuredTool
 
+from tradmem.plugin.arguments import misspelt
 from tradmem.plugin.tools import Tool
 
 
@@ -21,7 +22,8 @@ class LibraryTool(StructuredTool):
     def _named(self, given: str | dict[str, Any]) -> str | dict[str, Any]:
         if not isinstance(given, dict):
             return given
-        return {name: given[name] for name in self.args if name in given}
+        names = [*self.args, *misspelt(given, self.args)]  # which the tool itself tells
+        return {name: given[name] for name in names if name in given}
 
 
 def langchain_tool(tool: Tool) -> LibraryTool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tradmem.errors import ConflictError, TradmemError, UnknownEntry, UsageError
 from tradmem.plugin.answers import Seen, add, query
-from tradmem.plugin.arguments import CONTENT, DATE, QUERY, TICKER, schema
+from tradmem.plugin.arguments import CONTENT, DATE, QUERY, TICKER, misspelt, schema
 from tradmem.plugin.libraries import Access, Library, check_apart
 from tradmem.plugin.texts import ADD, FAILED, NO_ARGUMENTS, QUERY_FIRST, REFUSED
 from tradmem.recording import check_agent
@@ -67,7 +67,7 @@ class Tool:
     def answer(self, arguments: Mapping[str, Any] | str | None = None) -> Answer:
         """The same, and whether it failed. A failure is logged."""
         try:
-            return Answer(self.run(_object(arguments)))
+            return Answer(self.run(_object(arguments, self.parameters["properties"])))
         except _ANSWERABLE as error:
             logger.warning("%s was refused: %s", self.name, error)
             return Answer(REFUSED.format(error=error), failed=True)
@@ -163,11 +163,11 @@ def langchain_tools(tools: Iterable[Tool]) -> "list[BaseTool]":
     return [langchain_tool(tool) for tool in tools]
 
 
-def _object(arguments: Mapping[str, Any] | str | None) -> Mapping[str, Any]:
+def _object(arguments: Mapping[str, Any] | str | None, names: Iterable[str]) -> Mapping[str, Any]:
     """The arguments of a call as an object.
 
     Raises:
-        UsageError: they are none.
+        UsageError: they are none, or one of these names is misspelt in them.
     """
     if isinstance(arguments, str):
         try:
@@ -178,4 +178,6 @@ def _object(arguments: Mapping[str, Any] | str | None) -> Mapping[str, Any]:
         return {}
     if not isinstance(arguments, Mapping):
         raise UsageError(NO_ARGUMENTS)
+    for given, meant in misspelt(arguments, names).items():
+        raise UsageError(f"there is no argument {str(given)[:60]!r}; {meant} seems to be meant")
     return arguments

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import pairwise
-from math import ceil, sqrt
+from math import ceil, log10, sqrt
 from statistics import NormalDist, median
 from typing import TYPE_CHECKING, Any
 
@@ -131,3 +131,8 @@ def block_length(days: list[date], span: int) -> int:
     gaps = [(after - before).days for before, after in pairwise(days)]
     step = median(gaps) if gaps else 1
     return max(1, min(ceil(2 * span / step), max(len(days), 1)))
+
+
+def in_percent(level: float) -> str:
+    """A level below 1 in per cent, with so many digits that it is told from certainty."""
+    return f"{level:.{max(2, ceil(-log10(100 * (1 - level))))}%}"

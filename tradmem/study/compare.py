@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tradmem.errors import UsageError
 from tradmem.market.prices import PriceSource
 from tradmem.settings import Settings
-from tradmem.study.bootstrap import LEVEL, Interval, bootstrap
+from tradmem.study.bootstrap import LEVEL, Interval, bootstrap, in_percent
 from tradmem.study.digest import digest_of
 from tradmem.study.frame import decisions_frame
 from tradmem.study.moment import Decide, Sight
@@ -313,7 +313,8 @@ def _remarks(
 ) -> Iterator[str]:
     yield (
         f"{len(study.variants)} variants were tried in this study and {study.comparisons} pairs "
-        f"compared; intervals are {level:.2%} so that all of them together hold 95 times of 100"
+        f"compared; intervals are {in_percent(level)} so that all of them together hold 95 times "
+        "of 100"
     )
     if noise is None:
         yield "no variant was run twice, so the noise of the answers themselves is not known"
