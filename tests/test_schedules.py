@@ -1,17 +1,22 @@
 """What starts the runs every day: files that have to be right as they stand."""
 
 import configparser
+import os
 import re
 import shlex
 import shutil
 import subprocess
+import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 import yaml
 
+from tradmem import MarkdownJournal, Memory
 from tradmem.cli.run import run
 
+NOW = datetime(2026, 1, 5, 15, tzinfo=UTC)
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "graph" / "schedule"
 OPTIONS = {name for option in run.params for name in option.opts}
@@ -136,6 +141,44 @@ def test_the_workflow_commits_the_log_and_no_lock(tmp_path):
         "logs/memory.md",
         "logs/memory.md.runs.jsonl",
     ]
+
+
+def test_the_workflow_joins_what_somebody_pushed_meanwhile(tmp_path):
+    steps = yaml.safe_load(text("github-actions.yml"))["jobs"]["decide"]["steps"]
+    named = {step.get("name"): step.get("run") for step in steps}
+    install = named["Let git join the log by entry, should somebody push meanwhile"]
+    keep = named["Keep the log, whatever became of the run"]
+    clones = [tmp_path / "runner", tmp_path / "other", tmp_path / "third"]
+    runner, other, third = clones
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    env = os.environ | {"PATH": path, "TRADMEM_LOG": "logs/memory.md"}
+
+    def sh(script: str, folder: Path = tmp_path) -> None:
+        command = ["bash", "-e", "-c", script]
+        done = subprocess.run(
+            command, cwd=folder, env=env, capture_output=True, text=True, check=False, timeout=120
+        )
+        assert done.returncode == 0, done.stderr
+
+    def decide(folder: Path, ticker: str) -> None:
+        memory = Memory.open(folder / "logs" / "memory.md", clock=lambda: NOW)
+        memory.record(ticker, "2026-01-05", f"**Rating**: Buy\n\nOn {ticker}.")
+
+    me = "git config user.name x; git config user.email x@example.org;"
+    sh("git init -q --bare -b main remote.git; git clone -q remote.git runner")
+    sh(f"{me} git commit -q --allow-empty -m first; git push -q -u origin main", runner)
+    sh(install, runner)
+    decide(runner, "AAPL")
+    sh(keep, runner)
+    sh("git clone -q remote.git other")
+    decide(runner, "MSFT")  # a run goes on
+    decide(other, "NVDA")
+    sh(f"{me} git add logs; git commit -qm more; git push -q", other)
+    sh(keep, runner)
+    sh("git clone -q remote.git third")
+    journal = MarkdownJournal(third / "logs" / "memory.md")
+    assert {entry.ticker for entry in journal.entries()} == {"AAPL", "MSFT", "NVDA"}
+    assert journal.problems() == []
 
 
 def test_the_cluster_runs_one_at_a_time_and_not_as_root():
