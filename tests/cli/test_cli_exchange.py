@@ -207,6 +207,16 @@ def test_a_table_of_past_decisions_comes_in_flagged_and_is_resolved(world):
     assert world.memory.entries()[0].verdict
 
 
+@pytest.mark.parametrize("separator", ["sep=;\n", "SEP=;\r\n"])
+def test_a_table_may_name_its_separator_first_as_excel_has_it(world, separator):
+    table = separator + 'date;ticker;rating;text\n2026-01-05;NVDA;Buy;"a, b; c, d"\nx\n'
+    (world.folder / "past.csv").write_bytes(table.encode())
+    result = world.run("import", "past.csv")
+    assert "past.csv:4" in result.output
+    assert "it has 1 field and not 4" in result.output
+    assert [e.decision for e in world.memory.entries()] == ["a, b; c, d"]
+
+
 def test_each_row_that_is_refused_is_told_with_its_line_and_the_others_come(world):
     (world.folder / "past.csv").write_text(
         "date,ticker,rating,text\n"

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -16,6 +17,7 @@ from tradmem.exchange.pages import is_page, read_page
 from tradmem.exchange.past import columns_of, past_decision
 from tradmem.exchange.taking import Fate, Taken, in_order
 from tradmem.exchange.whole import Whole, check_known, from_json
+from tradmem.lessons.counting import counted
 from tradmem.opening import is_database, open_journal
 from tradmem.rows import as_it_was
 from tradmem.settings import Settings
@@ -23,6 +25,7 @@ from tradmem.settings import Settings
 RECORD = "record"  # where a line of JSON, or a row of Parquet, holds an entry whole
 _WIDEST = 10_000_000  # characters in a field of CSV
 _DELIMITERS = ",;\t"
+_SEP = re.compile(rf"sep=([{_DELIMITERS}|])\r?\n", re.IGNORECASE)  # Excel's first line
 
 
 class Format(StrEnum):
@@ -123,10 +126,12 @@ class Reader:
 
     def _table(self, text: str, path: str) -> Iterator[Whole | Taken]:
         csv.field_size_limit(_WIDEST)
-        first = text.partition("\n")[0]
-        delimiter = max(_DELIMITERS, key=first.count)
+        told, first = _SEP.match(text), text.partition("\n")[0]
+        delimiter = told[1] if told else max(_DELIMITERS, key=first.count)
         rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
         try:
+            if told:
+                next(rows)
             header = [name.strip() for name in next(rows, [])]
             yield from self._rows(header, _numbered(rows, path), path)
         except csv.Error as error:
@@ -142,7 +147,7 @@ class Reader:
             raise UsageError(f"cannot import {path}: {error}") from error
         for where, values in rows:
             if len(values) != len(header):
-                said = f"it has {len(values)} fields and not {len(header)}"
+                said = f"it has {counted(len(values), 'field')} and not {len(header)}"
                 yield refused(where, said)
                 continue
             row = dict(zip(header, values, strict=True))
