@@ -3,6 +3,7 @@
 import os
 import re
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -60,7 +61,6 @@ class Blocks:
             ``resolved:`` and a date if the entry teaches something since then, or did until a
             person took that back; with ``pending``, or is of no interest to recall and resolve.
         ids: of each block's entry; empty where its head is not as we write it.
-        keys: the dates and tickers of all blocks, see :meth:`key_of`.
         starts: where each block begins, in bytes; ``end`` is where the last one ends.
         size: of the file, in bytes.
         newline: the majority's style.
@@ -78,12 +78,14 @@ class Blocks:
         self.size = 0
         self.newline = b"\n"
         self._lines: tuple[int, ...] = ()  # CRLF and all of whole blocks, where any are CRLF
-        self.keys: dict[bytes, None] = {}
+        self._keys: dict[bytes, None] | None = None
+        self._newest_day = b""  # of any block, while days ascend
+        self._on_newest_day: set[bytes] = set()
 
     def scan(self, descriptor: int, size: int) -> Scanned:
         """Take in the blocks from the last known end on, piece by piece."""
         base, first = self.end, len(self.tags)
-        keys: dict[bytes, None] = {}
+        distinct = True
         others: list[int] = []
         has_cr, length = False, _PIECE
         while True:
@@ -93,7 +95,8 @@ class Blocks:
                 check_encoding(data, str(self.path))
             is_last = len(data) < length or start + len(data) >= size
             before = len(self.tags)
-            self._take(data, keys, is_last=is_last)
+            keys = self._take(data, is_last=is_last)
+            distinct = self._are_new(keys, before) and distinct
             # Now that they are near the processor.
             others += [
                 number
@@ -106,19 +109,15 @@ class Blocks:
             length = _PIECE if self.end > start else 2 * length  # a block larger than a piece
         if self._lines or has_cr:
             self._find_newline(self._read(descriptor, base, size - base), base, descriptor)
-        distinct = len(keys) == len(self.tags) - first and keys.keys().isdisjoint(self.keys.keys())
-        if self.keys:
-            self.keys |= keys
-        else:  # all of a large log at once
-            self.keys = keys
         return Scanned(first, others, distinct)
 
-    def _take(self, data: bytes, keys: dict[bytes, None], *, is_last: bool) -> None:
-        """Note the whole blocks of a piece of the file, and their dates and tickers.
+    def _take(self, data: bytes, *, is_last: bool) -> list[bytes]:
+        """Note the whole blocks of a piece of the file; their dates and tickers come back.
 
         One search runs over all its bytes. This loop is what opening a large log costs.
         """
         tags, ids, starts, base = self.tags, self.ids, self.starts, self.end
+        keys: list[bytes] = []
         # What the last delimiter ends or begins may go on in the next piece.
         end = len(data) if is_last else data.rfind(b"\n" + _DELIMITER) + 1
         opening = _FIRST.match(data)
@@ -126,12 +125,47 @@ class Blocks:
         for found in _NEXT.finditer(data, 0, end):
             tags.append(tag)
             ids.append(name)
-            keys[key] = None
+            keys.append(key)
             starts.append(start)
             start = base + found.end(1)
             _, tag, key, name = found.groups(b"")
-        keys.pop(b"", None)
         self.end = start
+        return keys
+
+    def _are_new(self, keys: list[bytes], before: int) -> bool:
+        """Whether each date and ticker of a piece is there, and stands neither twice nor before.
+
+        Where days ascend, as they nearly always do, only those of the last day could come again.
+
+        Args:
+            keys: of the piece's blocks.
+            before: how many blocks stand before it.
+        """
+        ordered = sorted(keys)
+        if not ordered:
+            return True
+        if self._keys is None and ordered[0] and ordered[0][:10] >= self._newest_day:
+            together = self._on_newest_day.union(ordered)
+            is_new = len(together) == len(self._on_newest_day) + len(ordered)
+            newest_day = ordered[-1][:10]
+            same = self._on_newest_day if newest_day == self._newest_day else set()
+            self._on_newest_day = same.union(ordered[bisect_left(ordered, newest_day) :])
+            self._newest_day = newest_day
+            return is_new
+        known, new = self._known_keys(before), dict.fromkeys(filter(None, keys))
+        is_new = len(new) == len(keys) and new.keys().isdisjoint(known.keys())
+        known |= new
+        return is_new
+
+    def _known_keys(self, until: int) -> dict[bytes, None]:
+        if self._keys is None:
+            self._keys = dict.fromkeys(filter(None, map(self.key_of, range(until))))
+        return self._keys
+
+    @property
+    def keys(self) -> dict[bytes, None]:
+        """The dates and tickers of all blocks, see :meth:`key_of`; made when they are asked for."""
+        return self._known_keys(len(self.tags))
 
     def _find_newline(self, data: bytes, base: int, descriptor: int) -> None:
         crlf, lines = self._lines or (0, self._read(descriptor, 0, base).count(b"\n"))

@@ -133,10 +133,11 @@ class Index(Blocks):
 
     def put(self, number: int, entry: Entry | None) -> None:
         """Take over what a block holds."""
+        key = self.key_of(number)
         self._entries[number] = entry
         self.tags[number] = _tag_of(entry) if entry else b""
         self.ids[number] = entry.id.encode() if entry else b""
-        if entry:
+        if entry and self.key_of(number) != key:
             self.keys[self.key_of(number)] = None
         if self.is_known(number):
             self._untaught.discard(number)
