@@ -32,9 +32,8 @@ def glance(raw: bytes) -> list[Judgement] | None:
     found = _BLOCK.match(raw)
     if not found or _is_odd(raw, found.end()):
         return None
-    groups = found.groups()
-    day, ticker, rating, *told, known_on = groups[:7]
-    _, decided, _, recorded, own, _, _, ledger = groups[7:]
+    day, ticker, rating, raw_return, alpha, held, known_on, *identity, ledger = found.groups()
+    _, decided, _, recorded, own, _, _ = identity
     if ledger.count(b'"add":') != ledger.count(b'{"add":'):
         return None  # a line that says twice what it adds
     try:
@@ -48,10 +47,11 @@ def glance(raw: bytes) -> list[Judgement] | None:
         place = horizons.index(int(own)) if own else 0
         primary, known_at = outcomes[place], outcomes[place].known_at
         days = [line[5][:10] for line in lines]  # on which each was known
-        percents = (percent(primary.raw_return).encode(), percent(primary.alpha).encode())
         if (
             rating != recorded
-            or told != [*percents, lines[place][2]]
+            or held != lines[place][2]
+            or raw_return != percent(primary.raw_return).encode()
+            or alpha != percent(primary.alpha).encode()
             or days[place] != known_on
             or min(days) <= (decided or day)[:10]  # before the decision, as cannot be
             or len(set(horizons)) < len(horizons)

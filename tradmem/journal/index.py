@@ -61,7 +61,7 @@ class Index(Blocks):
         self._is_trusted = False  # the part read before, while the file grew
         self._last = b""
         self._entries: dict[int, Entry | None] = {}
-        self._by_id: dict[bytes, int] = {}
+        self._by_id: dict[bytes, int] | None = None
         self._by_day: dict[tuple[bytes, bytes], list[int]] | None = None
         self._orders: dict[bytes, list[int]] = {}
         self._unfinished: set[int] | None = None
@@ -148,13 +148,11 @@ class Index(Blocks):
 
     def _find_repeats(self, first: int, descriptor: int) -> None:
         """Of two blocks with one id the first that holds an entry counts."""
-        by_id = self._by_id
         if not first:
-            by_id.update(zip(self.ids, range(len(self.ids)), strict=True))
-            if len(by_id) == len(self.ids):
-                by_id.pop(b"", None)
-                return
-            by_id.clear()
+            self._by_id = None
+            if len(set(self.ids)) == len(self.ids):
+                return  # as nearly always; which block an id has is seldom asked
+        by_id = self._numbers(first)
         for number in range(first, len(self.ids)):
             name = self.ids[number]
             earlier = by_id.setdefault(name, number) if name else number
@@ -164,6 +162,14 @@ class Index(Blocks):
                 self.repeats.add(number)
             else:
                 by_id[name] = number
+
+    def _numbers(self, until: int | None = None) -> dict[bytes, int]:
+        """The block of each id, in all blocks or in those before one; made when it is asked for."""
+        if self._by_id is None:
+            ids = self.ids[:until]
+            self._by_id = dict(zip(ids, range(len(ids)), strict=True))
+            self._by_id.pop(b"", None)
+        return self._by_id
 
     def revised(self, descriptor: int) -> AbstractSet[bytes]:
         """The dates and tickers on which some decision of this file may be a revision."""
@@ -254,7 +260,7 @@ class Index(Blocks):
 
     def number(self, name: str) -> int | None:
         """The block of an id; None if no entry has it."""
-        return self._by_id.get(name.encode(errors="replace"))
+        return self._numbers().get(name.encode(errors="replace"))
 
     def numbers_of(self, day: str, ticker: str) -> Sequence[int]:
         """The blocks of a date and a ticker, in file order."""
@@ -345,7 +351,7 @@ class Index(Blocks):
 
     def common(self, other: "Index") -> set[bytes]:
         """The ids that stand in both files."""
-        return self._by_id.keys() & other._by_id.keys()  # noqa: SLF001 - of its own kind
+        return self._numbers().keys() & other._numbers().keys()  # noqa: SLF001 - of its own kind
 
     def _judge(self, descriptor: int, numbers: Iterable[int]) -> None:
         """Find the verdicts on some blocks; most take only a glance."""
@@ -363,7 +369,7 @@ class Index(Blocks):
 
     def may_be_replaced(self, number: int) -> bool:
         """Whether some decision with the same date and ticker was revised."""
-        return self.key_of(number) in self._revised
+        return bool(self._revised) and self.key_of(number) in self._revised
 
     def is_replaced(self, descriptor: int, number: int) -> bool:
         """Whether a later revision stands in this file for a block's entry."""
@@ -397,7 +403,7 @@ class Index(Blocks):
 
     def has_entry(self, descriptor: int, name: bytes) -> bool:
         """Whether an entry with this id stands in the file."""
-        number = self._by_id.get(name)
+        number = self._numbers().get(name)
         return number is not None and self.entry(descriptor, number) is not None
 
     def latest(
