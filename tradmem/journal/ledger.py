@@ -6,7 +6,9 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from datetime import UTC, date, datetime
+from functools import lru_cache
 from math import isfinite
+from operator import attrgetter
 from typing import Any
 
 from tradmem.clock import format_instant, parse_date, parse_instant
@@ -243,11 +245,19 @@ def _is_plain(addition: Addition) -> bool:
 def _is_plain_outcome(outcome: Outcome) -> bool:
     if outcome.extra or outcome.known_at.tzinfo is not UTC:
         return False
-    for name, kinds in _KINDS.items():
-        value = getattr(outcome, name)
-        if type(value) not in kinds or (type(value) is float and not isfinite(value)):
-            return False
-    return all(type(flag) is str for flag in outcome.flags)
+    values = _values_of(outcome)
+    numbers = [value for value in values if type(value) is float]
+    return (
+        _are_plain(tuple(map(type, values)))
+        and all(map(isfinite, numbers))
+        and all(type(flag) is str for flag in outcome.flags)
+    )
+
+
+@lru_cache(maxsize=64)
+def _are_plain(kinds: tuple[type, ...]) -> bool:
+    """Whether values of these kinds, in the order of the fields, can be read again."""
+    return all(kind in known for kind, known in zip(kinds, _KINDS.values(), strict=True))
 
 
 # The keys of an outcome, where they are not the attribute's own name.
@@ -326,3 +336,4 @@ _KINDS = {
     }.get(read, frozenset({tuple}))
     for name, (_, read) in _FIELDS.items()
 }
+_values_of = attrgetter(*_KINDS)

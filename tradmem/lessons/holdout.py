@@ -17,8 +17,8 @@ from tradmem.lessons.reflect import lesson_hash
 from tradmem.model import Entry
 
 WITHHELD = "withheld by lot, so that what lessons are worth can be told"
-_DIGITS = 16  # hex digits of a hash that make a number from 0 to 1
-_WHOLE = 1 << 64
+_BYTES = 8  # of a hash, that make a number from 0 to 1
+_WHOLE = 1 << 8 * _BYTES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +44,12 @@ class Holdout:
 
     def withholds(self, entry: Entry) -> bool:
         """Whether the lot falls on a memory; it is one for all that say the same."""
-        return drawn(f"{self.salt}|{unit(self.ticker, self.date, self.agent, entry)}") < self.share
+        return self.among([entry])[0]
+
+    def among(self, entries: Iterable[Entry]) -> list[bool]:
+        """Of each of some memories, whether the lot falls on it."""
+        whose = f"{self.salt}|{_whose(self.ticker, self.date, self.agent)}"
+        return [drawn(whose + _said(entry)) < self.share for entry in entries]
 
 
 class Lots(NamedTuple):
@@ -74,13 +79,17 @@ def lots(recalled: Iterable[str], withheld: Iterable[str], share: float) -> Lots
 
 def unit(ticker: str, date: Date, agent: str, entry: Entry) -> str:
     """What one lot is drawn for: a decision, and what a memory says as it stood then."""
-    return f"{ticker}|{date.isoformat()}|{agent}|{_said(entry)}"
+    return _whose(ticker, date, agent) + _said(entry)
+
+
+def _whose(ticker: str, date: Date, agent: str) -> str:
+    return f"{ticker}|{date.isoformat()}|{agent}|"
 
 
 def drawn(text: str) -> float:
     """A number from 0 to below 1 that a text stands for, as if it were drawn at random."""
-    digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
-    return int(digest[:_DIGITS], 16) / _WHOLE
+    digest = hashlib.sha256(text.encode("utf-8", "replace")).digest()
+    return int.from_bytes(digest[:_BYTES]) / _WHOLE
 
 
 def _said(entry: Entry) -> str:

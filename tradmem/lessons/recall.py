@@ -156,7 +156,7 @@ def compose(
     """
     frame = Frame(ticker, as_of, line_of(journal, ticker, as_of), order)
     fitting, dropped = fit(shown, frame, budget)
-    lots = [holdout is not None and holdout.withholds(item.entry) for item in fitting]
+    lots = holdout.among(item.entry for item in fitting) if holdout else [False] * len(fitting)
     kept = [item for item, withheld in zip(fitting, lots, strict=True) if not withheld]
     withheld = tuple(item.entry for item, lot in zip(fitting, lots, strict=True) if lot)
     return Recall(

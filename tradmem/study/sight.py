@@ -136,9 +136,9 @@ class Quick:
         self.withheld: tuple[str, ...] | None = None
         kept = [item.entry for item in shown]
         if holdout:
-            lots = [entry for entry in kept if holdout.withholds(entry)]
-            self.withheld = tuple(entry.id for entry in lots)
-            kept = [entry for entry in kept if entry.id not in self.withheld]
+            lots = list(zip(kept, holdout.among(kept), strict=True))
+            self.withheld = tuple([entry.id for entry, lot in lots if lot])
+            kept = [entry for entry, lot in lots if not lot]
         self.memories = tuple(kept)
         self.ids = tuple(entry.recorded.id for entry in kept)
         self._journal, self._shown, self._budget = journal, shown, budget
