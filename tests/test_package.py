@@ -1,13 +1,16 @@
 """The public names, the direction of imports, and what a light import may load."""
 
 import ast
+import copy
 import subprocess
 import sys
 from pathlib import Path
+from pickle import dumps, loads
 
 import pytest
 
 import tradmem
+from tradmem.errors import PriceFault
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "tradmem"
@@ -145,3 +148,19 @@ def test_a_light_import_loads_nothing_heavy(code):
         timeout=60,
     )
     assert done.stdout.strip().splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("name", [name for name in tradmem.__all__ if name.endswith("Error")])
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda error: loads(dumps(error))])
+def test_an_exception_comes_out_of_another_process_as_it_went_in(name, copied):
+    kind = getattr(tradmem, name)
+    given = {
+        "PriceError": ((PriceFault.UNREACHABLE, "NVDA", "status 502"), {}),
+        "ModelError": (("unauthorised", "status 401"), {"fatal": True}),
+    }
+    arguments, named = given.get(name, (("a line",), {}))
+    error = kind(*arguments, **named)
+    again = copied(error)
+    assert type(again) is kind
+    assert (str(again), again.args, vars(again)) == (str(error), error.args, vars(error))
+    assert str(kind(*arguments)).endswith(("(status 502)", "(status 401)", "a line"))

@@ -74,7 +74,10 @@ class PriceError(TradmemError):
         self.kind = kind
         self.symbol = symbol
         self.detail = detail
-        super().__init__(f"no prices for {symbol}: {kind}" + (f" ({detail})" if detail else ""))
+        super().__init__(kind, symbol, detail)  # the arguments, so that a copy can be made of them
+
+    def __str__(self) -> str:
+        return f"no prices for {self.symbol}: {self.kind}" + _in_brackets(self.detail)
 
 
 class ModelError(TradmemError):
@@ -89,4 +92,11 @@ class ModelError(TradmemError):
         self.kind = kind
         self.detail = detail
         self.fatal = fatal
-        super().__init__(f"the model gave no answer: {kind}" + (f" ({detail})" if detail else ""))
+        super().__init__(kind, detail)
+
+    def __str__(self) -> str:
+        return f"the model gave no answer: {self.kind}" + _in_brackets(self.detail)
+
+
+def _in_brackets(detail: str) -> str:
+    return f" ({detail})" if detail else ""
