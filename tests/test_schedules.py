@@ -113,7 +113,8 @@ def test_the_workflow_keeps_the_log_whatever_became_of_the_run():
     assert job["timeout-minutes"] <= 360
 
 
-def test_the_workflow_commits_the_log_and_no_lock(tmp_path):
+@pytest.mark.parametrize("own", [".gitignore", ".gitattributes"])
+def test_the_workflow_commits_the_log_and_no_lock(tmp_path, own):
     """Its own commands, in a repository with a remote."""
     flow = yaml.safe_load(text("github-actions.yml"))
     (script,) = [
@@ -122,12 +123,12 @@ def test_the_workflow_commits_the_log_and_no_lock(tmp_path):
     (tmp_path / "logs").mkdir()
     for name in ("memory.md", "memory.md.runs.jsonl", "memory.md.lock", "memory.md.run.lock"):
         (tmp_path / "logs" / name).write_text(name)
-    (tmp_path / ".gitignore").write_text("logs/*\n")
-    before = """
+    (tmp_path / own).write_text("logs/*\n" if own == ".gitignore" else "*.md text\n")
+    before = f"""
         git init -q --bare remote.git
         git init -q -b main .
         git config user.name x; git config user.email x@example.org
-        git add .gitignore; git commit -qm first
+        git add {own}; git commit -qm first
         git remote add origin ./remote.git; git push -q -u origin main
     """
     listed = "git ls-tree -r --name-only origin/main"
@@ -137,7 +138,7 @@ def test_the_workflow_commits_the_log_and_no_lock(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-3:] == [
-        ".gitignore",
+        own,
         "logs/memory.md",
         "logs/memory.md.runs.jsonl",
     ]

@@ -207,7 +207,9 @@ def test_a_table_of_past_decisions_comes_in_flagged_and_is_resolved(world):
     assert world.memory.entries()[0].verdict
 
 
-@pytest.mark.parametrize("separator", ["sep=;\n", "SEP=;\r\n"])
+@pytest.mark.parametrize(
+    "separator", ["sep=;\n", "SEP=;\r\n", "sep=;;;;\n", chr(34) + "sep=;" + chr(34) + "\n"]
+)
 def test_a_table_may_name_its_separator_first_as_excel_has_it(world, separator):
     table = separator + 'date;ticker;rating;text\n2026-01-05;NVDA;Buy;"a, b; c, d"\nx\n'
     (world.folder / "past.csv").write_bytes(table.encode())

@@ -25,7 +25,8 @@ from tradmem.settings import Settings
 RECORD = "record"  # where a line of JSON, or a row of Parquet, holds an entry whole
 _WIDEST = 10_000_000  # characters in a field of CSV
 _DELIMITERS = ",;\t"
-_SEP = re.compile(rf"sep=([{_DELIMITERS}|])\r?\n", re.IGNORECASE)  # Excel's first line
+# Excel's first line; a program that rewrote the table may have quoted it, or filled it up.
+_SEP = re.compile(rf"\"?sep=([{_DELIMITERS}|])\"?[{_DELIMITERS}|]*\r?\n", re.IGNORECASE)
 
 
 class Format(StrEnum):
