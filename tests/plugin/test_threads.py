@@ -242,3 +242,19 @@ def test_a_command_that_begins_anew_in_a_thread_does_not_decide_what_was_decided
     for ticker in ("MSFT", "AAPL"):
         app.invoke(Command(update={"ticker": ticker}, goto="decide_but_on_msft"), THREAD)
     assert kept(world) == [("NVDA", "Buy"), ("AAPL", "Buy")]
+
+
+def test_a_command_that_begins_anew_in_a_thread_is_shown_the_past_of_its_own_ticker():
+    world = World()
+    app = with_memory(in_line(decide_but_on_msft, checkpointer=InMemorySaver()), world.memory)
+    for ticker in ("NVDA", "AAPL"):
+        world.memory.note(f"Of {ticker} alone.", ticker=ticker)
+    app.invoke({"ticker": "NVDA"}, THREAD)
+    command = Command(update={"ticker": "AAPL"}, goto="decide_but_on_msft")
+    found = app.invoke(command, THREAD)
+    nvda, aapl = (entry for entry in world.memory.entries() if not entry.recorded.is_note)
+    for entry, first in ((nvda, "NVDA"), (aapl, "AAPL")):
+        seen = world.memory.recall(first, entry.recorded.recalled_as_of)
+        assert entry.recalled == seen.ids
+        assert seen.memories[0].ticker == first
+    assert found["past_context"] == seen.text

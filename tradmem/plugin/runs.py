@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from langchain_core.runnables import Runnable, RunnableConfig
@@ -59,16 +59,25 @@ class Runs:
         """Recall for a run, or go on with what was recalled when it began."""
         if going_on := self._going_on(given, config):
             return going_on
-        seen = self._loop.before(given)
         kept = None
         with suppress(NotImplementedError):  # of a checkpointer that is asynchronous alone
             kept = self._kept(config)
+        return self._anew(given, given, kept, config)
+
+    def _anew(
+        self, given: Any, state: Any, kept: StateSnapshot | None, config: RunnableConfig | None
+    ) -> Run:
+        """A run that begins with an input, or with a command in a thread that is at its end."""
+        seen = self._loop.before(state)
         is_stale = bool(not seen["past_context"] and kept and self._loop.has_note(kept.values))
+        update = update_of(given) if isinstance(given, Command) else given
+        shown = self._loop.shown(update, seen, is_stale=is_stale)
         return Run(
-            state=given,
+            state=state,
             seen=seen,
-            told=self._loop.shown(given, seen, is_stale=is_stale),
-            config=_with(config, {**_notes(seen), **self._began(given, kept, config)}),
+            told=replace(given, update=shown) if isinstance(given, Command) else shown,
+            config=_with(config, {**_notes(seen), **self._began(update, kept, config)}),
+            written=self._told(given),
         )
 
     def _going_on(self, given: Any, config: RunnableConfig | None) -> Run | None:
@@ -80,8 +89,9 @@ class Runs:
         metadata = self._metadata(kept, config) if kept else {}
         if not is_told and not (kept and kept.next and _AS_OF in metadata):
             return None  # a step of a graph that goes on, which has not begun before
-        # A command may also begin anew in a thread whose last run has come to its end.
         is_over = isinstance(given, Command) and kept is not None and not kept.next
+        if is_over and kept and given.goto:
+            return self._anew(given, {**kept.values, **update_of(given)}, kept, config)
         written = frozenset() if is_over else self._written(kept, metadata, config)
         return Run(
             state=kept.values if kept and kept.values else {},
