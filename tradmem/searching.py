@@ -231,12 +231,12 @@ def _test(view: View, accepts: Callable[[Row], bool]) -> Callable[[int], bool]:
 
 
 def _newest(view: View, keys: Iterable[int]) -> Iterator[int]:
-    """The keys by date, then by when they stood so; what nobody looks at is not put in order."""
+    """The keys by date, then as they were made; what nobody looks at is not put in order."""
     days: dict[str, list[int]] = {}
     for key in keys:
         days.setdefault(view.row(key).day, []).append(key)
     for day in sorted(days, reverse=True):
-        yield from sorted(days[day], key=view.newness, reverse=True)
+        yield from sorted(days[day], key=lambda key: _made(view.row(key)), reverse=True)
 
 
 def _closest(view: View, terms: list[Term]) -> list[int]:
@@ -245,7 +245,12 @@ def _closest(view: View, terms: list[Term]) -> list[int]:
     for word in view.rarest(terms, most=len(terms)):
         for key in word.keys:
             scores[key] = scores.get(key, 0.0) + word.weight
-    return sorted(scores, key=lambda k: (scores[k], view.row(k).day, view.newness(k)), reverse=True)
+    return sorted(scores, key=lambda key: (scores[key], *_made(view.row(key))), reverse=True)
+
+
+def _made(row: Row) -> tuple[str, datetime, str]:
+    """By date, then by when it was decided or noted: no lesson that comes later moves it."""
+    return row.day, row.made, row.id
 
 
 def _entries(view: View, keys: Iterable[int], passes: Callable[[Entry], bool]) -> Iterator[Entry]:

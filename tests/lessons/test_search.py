@@ -68,6 +68,17 @@ def test_where_none_holds_all_words_those_that_hold_the_rarest_come_first(memory
     assert ids(memory, "unicorn") == []
 
 
+@pytest.mark.parametrize("query", ["", "thesis", "thesis absent"])
+def test_of_one_date_the_last_made_comes_first_whatever_is_learned_later(memory, query):
+    made = [
+        put(memory, f"A thesis, {n}.", ticker=ticker, decided_at=DECIDED - timedelta(minutes=9 - n))
+        for n, ticker in enumerate(("NVDA", "AAPL", "AMD"))
+    ]
+    found = ids(memory, query)
+    memory.journal.add([(made[0], outcome(KNOWN)), (made[0], lesson("Late.", at=KNOWN + HOURS))])
+    assert ids(memory, query) == found == made[::-1]
+
+
 def test_nothing_is_found_by_what_was_not_known_then(memory):
     name = put(memory, "We buy.", said="The margin fell.")
     memory.journal.add([(name, outcome(KNOWN + timedelta(days=30), alpha=-0.2))])
