@@ -109,6 +109,16 @@ def test_an_export_as_of_an_instant_holds_only_what_was_known(full):
     assert all(line["record"]["additions"] == [] for line in lines)
 
 
+def test_the_destination_may_be_named_by_an_option(full):
+    assert full.run("export", "one.md").exit_code == 0
+    assert full.run("export", "--out", "two.md").exit_code == 0
+    assert (full.folder / "two.md").read_bytes() == (full.folder / "one.md").read_bytes()
+    for wrong in ((), ("one.jsonl", "--out", "two.jsonl")):
+        told = full.run("export", *wrong)
+        assert told.exit_code == 2
+        assert one_line(told) == "name one file or folder to write to: tradmem export FILE"
+
+
 def test_filters_choose_what_is_exported_and_stdout_is_a_destination(full):
     result = full.run("export", "-", "--format", "jsonl", "-v", "wrong")
     (line,) = result.stdout.splitlines()

@@ -25,7 +25,8 @@ _FORMATS = [str(kind) for kind in Format]
 
 
 @click.command()
-@click.argument("destination", metavar="FILE|FOLDER")
+@click.argument("destination", metavar="FILE|FOLDER", required=False)
+@click.option("--out", metavar="FILE|FOLDER", help="The same, named.")
 @click.option(
     "--format", "kind", type=click.Choice(_FORMATS), help="By default what the name tells."
 )
@@ -35,7 +36,8 @@ _FORMATS = [str(kind) for kind in Format]
 @options.log
 def export(
     *,
-    destination: str,
+    destination: str | None,
+    out: str | None,
     kind: str | None,
     force: bool,
     as_of: str | None,
@@ -49,6 +51,9 @@ def export(
     matter and links; to .md as a log and its archive. - is standard output, with --format csv
     or jsonl.
     """
+    if bool(destination) == bool(out):
+        raise UsageError("name one file or folder to write to: tradmem export FILE")
+    destination = destination or out or ""
     to_stdout = destination == "-"
     if to_stdout and kind not in (Format.CSV, Format.JSONL):
         raise UsageError("standard output takes --format csv or jsonl; name one of them")
