@@ -46,6 +46,7 @@ def decide(moment):
 
 def measure() -> None:
     """A decision on each of 19 tickers in each of 5,700 sessions."""
+    prices = walks()
     marks: list[tuple[int, float]] = [(0, time.process_time())]
 
     def note(done: int, total: int, _: date) -> None:
@@ -54,7 +55,7 @@ def measure() -> None:
 
     settings = Settings(benchmark=INDEX)
     done = replay(
-        decide, TICKERS, walks(), START, END, every="day", settings=settings, progress=note
+        decide, TICKERS, prices, START, END, every="day", settings=settings, progress=note
     )
     seconds = marks[-1][1] - marks[0][1]
     tenths = [after[1] - before[1] for before, after in pairwise(marks)]

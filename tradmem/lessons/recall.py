@@ -92,11 +92,11 @@ def recall(
         holdout: which of those that would be shown are withheld; none by default.
     """
     journal = ahead(journal, ticker, as_of, same=2 * same_ticker, others=cross_ticker)
-    shown, said, looked_at = choose(
-        journal, ticker, as_of, same_ticker=same_ticker, cross_ticker=cross_ticker
+    chosen = choose(journal, ticker, as_of, same_ticker=same_ticker, cross_ticker=cross_ticker)
+    left_out = list(_repeats(chosen.looked_at, chosen.said))
+    found = compose(
+        journal, ticker, as_of, chosen.shown(), left_out, budget=budget, holdout=holdout
     )
-    left_out = list(_repeats(looked_at, said))
-    found = compose(journal, ticker, as_of, shown, left_out, budget=budget, holdout=holdout)
     if not explain:
         return found
     near = _near_misses(journal, found, same_ticker, cross_ticker)
@@ -107,14 +107,26 @@ class Chosen(NamedTuple):
     """What the plain rule chooses.
 
     Attributes:
-        shown: in the order of the text.
         said: those of the ticker by what they say, the newest of each first.
+        others: of other tickers, the newest first.
         looked_at: of the ticker, the newest first.
     """
 
-    shown: list[Shown]
     said: Mapping[str, Sequence[Entry]]
+    others: Sequence[Entry]
     looked_at: Sequence[Entry]
+
+    def entries(self) -> list[Entry]:
+        """What is to be shown, in the order of the text."""
+        return [*[group[0] for group in self.said.values()], *self.others]
+
+    def shown(self) -> list[Shown]:
+        """The same, as a text shows it; those that say the same are counted."""
+        same = [
+            Shown(group[0], is_same=True, times=len(group), decision=group[0].decision)
+            for group in self.said.values()
+        ]
+        return [*same, *(Shown(entry, is_same=False) for entry in self.others)]
 
 
 def choose(
@@ -127,8 +139,7 @@ def choose(
         if cross_ticker
         else []
     )
-    same = [_first_of(group) for group in said.values()]
-    return Chosen([*same, *(Shown(entry, is_same=False) for entry in others)], said, looked_at)
+    return Chosen(said, others, looked_at)
 
 
 def compose(
@@ -258,12 +269,6 @@ def _same(
             return said, found
         limit, seen = min(2 * limit, most), len(found)
     return {}, ()
-
-
-def _first_of(group: Sequence[Entry]) -> Shown:
-    """The newest of those that say the same, which are counted."""
-    entry = group[0]
-    return Shown(entry, True, None, len(group), entry.decision)
 
 
 def _repeats(found: Sequence[Entry], said: Mapping[str, Sequence[Entry]]) -> Iterator[LeftOut]:

@@ -77,9 +77,9 @@ def fit(shown: Sequence[Shown], frame: Frame, budget: int) -> tuple[list[Shown],
     return [], dropped
 
 
-def surely_fits(shown: Sequence[Shown], budget: int) -> bool:
+def surely_fits(entries: Sequence[Entry], budget: int) -> bool:
     """Whether all would be shown whole, whatever the track record says; a quick no is no proof."""
-    return sum([_room(item.entry) for item in shown]) <= budget - _AROUND
+    return sum(map(_room, entries)) <= budget - _AROUND
 
 
 @per_entry(4096)

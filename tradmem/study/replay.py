@@ -24,6 +24,7 @@ from tradmem.market.symbols import benchmark_of
 from tradmem.memory import Memory
 from tradmem.model import Entry
 from tradmem.settings import STUDY_HOLDOUT, Settings, check_horizon
+from tradmem.study.collecting import rarely_all
 from tradmem.study.deciding import Graph, is_decider, is_graph
 from tradmem.study.mask import Mask
 from tradmem.study.moment import Decide, Sight
@@ -185,7 +186,8 @@ def replay(  # noqa: PLR0917 - the first nine are what a replay is
     walk = Walk(opened, world, how, _decider(decide, graph, opened, how))
     world.advance(dates[0].instant if dates else last_instant(first))
     walk.resume()
-    walk.go(dates, last_instant(last), progress)
+    with rarely_all():
+        walk.go(dates, last_instant(last), progress)
     return Replay(
         memory=opened,
         tickers=named,

@@ -12,7 +12,7 @@ from tradmem.journal.base import Journal
 from tradmem.lessons.hits import Track, track_of
 from tradmem.lessons.holdout import Holdout
 from tradmem.lessons.parts import Rank
-from tradmem.lessons.recall import Recall, choose, compose, record_only
+from tradmem.lessons.recall import Chosen, Recall, choose, compose, record_only
 from tradmem.lessons.wording import Shown, surely_fits
 from tradmem.market.calendars import today
 from tradmem.memory import Memory
@@ -51,17 +51,16 @@ class Eyes:
         settings = self._memory.settings
         if self.is_plain:
             journal = self._memory.journal
-            found = choose(
+            chosen = choose(
                 journal,
                 ticker,
                 as_of,
                 same_ticker=settings.same_ticker,
                 cross_ticker=settings.cross_ticker,
             )
-            if surely_fits(found.shown, settings.budget):
+            if surely_fits(chosen.entries(), settings.budget):
                 lots = self._lots(ticker, as_of)
-                budget = settings.budget
-                return Quick(journal, ticker, as_of, found.shown, budget=budget, holdout=lots)
+                return Quick(journal, ticker, as_of, chosen, budget=settings.budget, holdout=lots)
         return self.recall(ticker, as_of, make_seed)
 
     def recall(self, ticker: str, as_of: datetime, make_seed: Callable[[], int]) -> Recall:
@@ -118,7 +117,7 @@ class Quick:
     """A recall that shows everything that it chose, and is worded only for who reads it."""
 
     __slots__ = (
-        *("_budget", "_holdout", "_journal", "_shown", "_text"),
+        *("_budget", "_chosen", "_holdout", "_journal", "_text"),
         *("as_of", "ids", "memories", "ticker", "withheld"),
     )
 
@@ -127,21 +126,21 @@ class Quick:
         journal: Journal,
         ticker: str,
         as_of: datetime,
-        shown: list[Shown],
+        chosen: Chosen,
         *,
         budget: int,
         holdout: Holdout | None = None,
     ) -> None:
         self.ticker, self.as_of = ticker, as_of
         self.withheld: tuple[str, ...] | None = None
-        kept = [item.entry for item in shown]
+        kept = chosen.entries()
         if holdout:
             lots = list(zip(kept, holdout.among(kept), strict=True))
             self.withheld = tuple([entry.id for entry, lot in lots if lot])
             kept = [entry for entry, lot in lots if not lot]
         self.memories = tuple(kept)
         self.ids = tuple(entry.recorded.id for entry in kept)
-        self._journal, self._shown, self._budget = journal, shown, budget
+        self._journal, self._chosen, self._budget = journal, chosen, budget
         self._holdout = holdout
         self._text: str | None = None
 
@@ -153,7 +152,7 @@ class Quick:
                 self._journal,
                 self.ticker,
                 self.as_of,
-                self._shown,
+                self._chosen.shown(),
                 (),
                 budget=self._budget,
                 holdout=self._holdout,
