@@ -167,6 +167,28 @@ def test_a_lock_that_is_held_for_too_long_is_busy(postgres_log):
         assert journal.add([(entry.id, outcome())])[0].outcome
 
 
+def test_a_resolver_whose_connection_ends_before_it_has_the_lock_asks_again(journal, monkeypatch):
+    connect, ended = journal._server.connect, []
+
+    def ending():
+        connection = connect()
+        if not ended:
+            ended.append(connection.info.backend_pid)
+            with owner(journal) as other:
+                other.execute("SELECT pg_terminate_backend(%s, 5000)", ended)
+        return connection
+
+    journal.tickers()  # the pool stands
+    monkeypatch.setattr(journal._server, "connect", ending)
+    another = PostgresJournal(journal._place.url, schema=journal._place.schema)
+    with journal.resolving(), another:
+        assert ended
+        with pytest.raises(LogBusy, match="being resolved"), another.resolving(timeout=0.2):
+            pass
+    with journal.resolving():
+        pass
+
+
 def test_a_deadlock_is_tried_again(journal):
     entries = [journal.append(decision(ticker=ticker))[0] for ticker in "ABCDEFGH"]
     faults = []
