@@ -13,7 +13,9 @@ from tests.postgres.proxy import Wire
 from tests.postgres.server import TestServer, with_database, with_schema
 from tradmem import LogBusy, LogError, PostgresJournal
 from tradmem.journal.finding import Sought
+from tradmem.journal.postgres.connection import connected
 from tradmem.journal.postgres.migrating import LATEST, MIGRATIONS, grant, upgrade
+from tradmem.journal.postgres.place import where
 
 
 @pytest.fixture
@@ -121,6 +123,16 @@ def test_a_server_that_was_restarted_meanwhile_is_found_again():
             assert sorted(e.id for e in journal.entries()) == sorted(acknowledged)
     finally:
         own.stop()
+
+
+@pytest.mark.parametrize("host", ["a..b", "a" * 64, "h/db?host=%E2%80%A8x"])
+def test_a_host_that_can_be_none_is_one_line_and_names_no_password(host):
+    url = f"postgresql://u:hush@{host}"
+    for begin in (PostgresJournal(url, timeout=0.1).entries, connected(where(url)).__enter__):
+        with pytest.raises(LogError, match="cannot reach") as found:
+            begin()
+        assert "hush" not in str(found.value)
+        assert "\n" not in str(found.value)
 
 
 def test_a_server_that_stays_away_is_one_line_and_names_no_password(postgres):
