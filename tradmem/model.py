@@ -269,7 +269,9 @@ class Act(StrEnum):
 GOVERNING = frozenset({Act.FORGET, Act.EXPIRE, Act.SUPERSEDE, Act.UNDO})
 
 
-EDITED = "edited"  # in the data of a lesson that a person typed over: its stamp is the old text's
+# In the data of a lesson that a person typed over: its stamp is the old text's. Among the flags of
+# an outcome: a person typed its figures. In the identity of a copy: what was typed over before.
+EDITED = "edited"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -530,6 +532,8 @@ def fold(
     changed_at = recorded.known_at
     if as_of is not None and changed_at > as_of:
         return None
+    if EDITED in recorded.extra:
+        edited = tuple(dict.fromkeys((*_words(recorded.extra[EDITED]), *edited)))
     if not additions and recorded.valid_until is None:
         return Entry(
             recorded=recorded,
@@ -554,6 +558,9 @@ def fold(
         state.take(addition, recorded)
     primary, until = state.primary, state.valid_until
     expired = until is not None and (as_of is None or until <= as_of)
+    for outcome in state.outcomes.values():
+        if EDITED in outcome.flags and "figures" not in edited:
+            edited = (*edited, "figures")
     return Entry(
         recorded=recorded,
         changed_at=max(changed_at, until) if until and expired else changed_at,

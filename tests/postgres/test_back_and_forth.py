@@ -20,10 +20,10 @@ from tests.journal.making import (
     note,
     outcome,
 )
-from tradmem import MarkdownJournal, PostgresJournal
+from tradmem import MarkdownJournal, Memory, PostgresJournal, RamJournal
 from tradmem.exchange.mirror import Mirror
-from tradmem.exchange.reading import Format
-from tradmem.exchange.taking import copy, recorded
+from tradmem.exchange.reading import Format, Reader
+from tradmem.exchange.taking import copy, recorded, take
 from tradmem.exchange.writing import write_file
 from tradmem.journal.base import OnConflict
 
@@ -175,3 +175,54 @@ def test_what_a_person_may_type_into_a_ledger_goes_into_a_database(
     back = MarkdownJournal(tmp_path / "back" / "memory.md")
     assert back.problems() == []
     assert back.entries() == database.entries()
+
+
+@pytest.mark.parametrize(
+    ("written", "typed", "edited"),
+    [
+        ("| NVDA |", "| 7203.T |", "ticker"),
+        ("[2026-01-05 |", "[2026-01-06 |", "date"),
+        ("| Buy |", "| Sell |", "rating"),
+        ("+6.0%", "+9.9%", "figures"),
+        ("| resolved:2026-01-12]", "| resolved:2026-01-13]", "resolved"),
+        ("Rating: Buy", "Rating: Buy, half", "decision"),
+        ("It was right.", "It was luck.", "reflection"),
+    ],
+)
+def test_what_a_person_edited_is_known_in_every_copy(written, typed, edited, database, tmp_path):
+    source = MarkdownJournal(tmp_path / "memory.md")
+    entry, _ = source.append(decision("Rating: Buy", recorded_at=None, decided_at=None))
+    day = entry.date
+    settled = outcome(entry_date=day, exit_date=KNOWN.date(), benchmark=None)
+    source.add([(entry.id, settled), (entry.id, lesson("It was right. Do it again."))])
+    path = source.path
+    text = path.read_text(encoding="utf-8")
+    assert written in text
+    path.write_text(text.replace(written, typed, 1), encoding="utf-8")
+    source = MarkdownJournal(path)
+    assert source.get(entry.id).edited == (edited,)
+    copies = [database, RamJournal()]
+    for journal in copies:
+        copy(source, journal)
+    for name, kind in (("x.jsonl", Format.JSONL), ("x.csv", Format.CSV), ("x.md", Format.LOG)):
+        write_file(tmp_path / name, source.entries(), kind)
+        copies.append(RamJournal())
+        take(copies[-1], Reader(now=KNOWN + timedelta(days=9)).read(tmp_path / name))
+    for journal in copies:
+        copied = journal.get(entry.id)
+        assert copied.edited == (edited,)
+        assert Memory(journal).audit() == Memory(source).audit() == ()
+        again = RamJournal()
+        copy(journal, again)
+        assert again.get(entry.id) == replace(copied, archived=False)
+
+
+def test_figures_that_were_edited_after_a_copy_are_known_as_such_by_the_next(database, tmp_path):
+    source = MarkdownJournal(tmp_path / "memory.md")
+    entry, _ = source.append(decision())
+    source.add([(entry.id, outcome())])
+    copy(source, database)
+    text = source.path.read_text(encoding="utf-8")
+    source.path.write_text(text.replace("+6.0%", "+9.9%", 1), encoding="utf-8")
+    assert {item.fate for item in copy(MarkdownJournal(source.path), database)} == {"completed"}
+    assert database.get(entry.id).edited == ("figures",)

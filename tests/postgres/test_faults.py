@@ -13,7 +13,9 @@ from tests.postgres.proxy import Wire
 from tests.postgres.server import TestServer, with_database, with_schema
 from tradmem import LogBusy, LogError, PostgresJournal
 from tradmem.journal.finding import Sought
+from tradmem.journal.postgres.connection import connected
 from tradmem.journal.postgres.migrating import LATEST, MIGRATIONS, grant, upgrade
+from tradmem.journal.postgres.place import where
 
 
 @pytest.fixture
@@ -123,6 +125,16 @@ def test_a_server_that_was_restarted_meanwhile_is_found_again():
         own.stop()
 
 
+@pytest.mark.parametrize("host", ["a..b", "a" * 64, "h/db?host=%E2%80%A8x"])
+def test_a_host_that_can_be_none_is_one_line_and_names_no_password(host):
+    url = f"postgresql://u:hush@{host}"
+    for begin in (PostgresJournal(url, timeout=0.1).entries, connected(where(url)).__enter__):
+        with pytest.raises(LogError, match="cannot reach") as found:
+            begin()
+        assert "hush" not in str(found.value)
+        assert "\n" not in str(found.value)
+
+
 def test_a_server_that_stays_away_is_one_line_and_names_no_password(postgres):
     url = "postgresql://me:s3cret@127.0.0.1:1/nowhere"
     journal = PostgresJournal(url, timeout=0.3)
@@ -165,6 +177,28 @@ def test_a_lock_that_is_held_for_too_long_is_busy(postgres_log):
             with pytest.raises(LogBusy, match="busy"):
                 journal.add([(entry.id, outcome())])
         assert journal.add([(entry.id, outcome())])[0].outcome
+
+
+def test_a_resolver_whose_connection_ends_before_it_has_the_lock_asks_again(journal, monkeypatch):
+    connect, ended = journal._server.connect, []
+
+    def ending():
+        connection = connect()
+        if not ended:
+            ended.append(connection.info.backend_pid)
+            with owner(journal) as other:
+                other.execute("SELECT pg_terminate_backend(%s, 5000)", ended)
+        return connection
+
+    journal.tickers()  # the pool stands
+    monkeypatch.setattr(journal._server, "connect", ending)
+    another = PostgresJournal(journal._place.url, schema=journal._place.schema)
+    with journal.resolving(), another:
+        assert ended
+        with pytest.raises(LogBusy, match="being resolved"), another.resolving(timeout=0.2):
+            pass
+    with journal.resolving():
+        pass
 
 
 def test_a_deadlock_is_tried_again(journal):

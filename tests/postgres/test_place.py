@@ -96,6 +96,13 @@ def test_only_what_holds_no_secret_is_shown_of_a_query(name):
     assert "user=u" in journal.name
 
 
+@pytest.mark.parametrize("value", ["postgresql://u:hush@h/db", "password=hush", "u:hush@h"])
+@pytest.mark.parametrize("name", ["dbname", "host", "user"])
+def test_a_login_inside_a_value_is_not_shown(name, value):
+    shown = where(f"postgresql://h/db?sslmode=disable&{name}={value}").shown
+    assert shown == f"postgresql://h/db?sslmode=disable&{name}=***"
+
+
 def test_a_hash_of_a_lesson_that_no_column_takes_is_kept_in_the_entry_alone(postgres_log):
     with PostgresJournal(postgres_log) as journal:
         entry, _ = journal.append(decision())

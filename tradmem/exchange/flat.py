@@ -17,6 +17,7 @@ from tradmem.journal.ledger import RESERVED
 from tradmem.journal.tagline import UNRATED
 from tradmem.journal.text import clean
 from tradmem.model import (
+    EDITED,
     Act,
     Addition,
     Decision,
@@ -46,6 +47,7 @@ _BETWEEN = {"tags": "; "}  # between the words of a list: of tags, which may hol
 def row_of(entry: Entry) -> dict[str, Any]:
     """An entry as a flat row of Python values; lists are tuples, what is not there is None."""
     recorded, outcome = entry.recorded, entry.outcome
+    extra = {name: value for name, value in recorded.extra.items() if name not in RESERVED}
     row: dict[str, Any] = {
         "rating": None if recorded.is_note else str(entry.rating or UNRATED),
         "decided_at": recorded.decided_at,
@@ -54,7 +56,7 @@ def row_of(entry: Entry) -> dict[str, Any]:
         "recalled_as_of": recorded.recalled_as_of,
         "holdout": recorded.holdout or None,
         "decision_flags": recorded.flags,
-        "extra": json.dumps(dict(recorded.extra)) if recorded.extra else None,
+        "extra": json.dumps(extra) if extra else None,
         "outcome_flags": outcome.flags if outcome else (),
     }
     row |= {name: getattr(outcome, name) if outcome else None for name in _OUTCOME}
@@ -87,6 +89,7 @@ def whole_of_row(row: Mapping[str, Any], now: datetime, where: str = "") -> Whol
         UsageError: a value is missing, or is of the wrong kind.
     """
     read = _Row(row)
+    edited = {EDITED: list(names)} if (names := read.words("edited")) else {}
     is_note = _is_note(read)
     ticker = read.text("ticker")
     recorded = Decision(
@@ -108,7 +111,7 @@ def whole_of_row(row: Mapping[str, Any], now: datetime, where: str = "") -> Whol
         flags=read.words("decision_flags"),
         withheld=read.words("withheld"),
         holdout=read.get("holdout", _number) or 0.0,
-        extra=read.get("extra", _extra) or {},
+        extra=(read.get("extra", _extra) or {}) | edited,
     )
     additions = tuple(_additions(read, now))
     check(recorded, additions)

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -11,7 +12,7 @@ from tradmem.errors import UsageError
 from tradmem.journal.ledger import addition_line, identity, read_addition, read_identity
 from tradmem.journal.tagline import check_outcome
 from tradmem.journal.text import clean
-from tradmem.model import Act, Addition, Decision, Entry, Rating
+from tradmem.model import EDITED, Act, Addition, Decision, Entry, Rating
 from tradmem.tickers import MARKET, check_ticker
 
 _AGENT_LENGTH = 64
@@ -40,7 +41,15 @@ class Whole(NamedTuple):
 
 def whole_of(entry: Entry) -> Whole:
     """What an entry is made of."""
-    return Whole(entry.recorded, entry.additions, archived=entry.archived)
+    return Whole(recorded_of(entry), entry.additions, archived=entry.archived)
+
+
+def recorded_of(entry: Entry) -> Decision:
+    """What a copy of an entry records: as the entry stands, and which of it a person typed."""
+    recorded = entry.recorded
+    if not entry.edited:
+        return recorded
+    return replace(recorded, extra={**recorded.extra, EDITED: list(entry.edited)})
 
 
 def to_json(whole: Whole) -> dict[str, Any]:

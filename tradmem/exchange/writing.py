@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from tradmem.errors import LogError, UsageError
 from tradmem.exchange.flat import COLUMNS, as_text, row_of
 from tradmem.exchange.pages import is_page, pages
 from tradmem.exchange.reading import RECORD, Format
-from tradmem.exchange.whole import to_json, whole_of
+from tradmem.exchange.whole import recorded_of, to_json, whole_of
 from tradmem.journal.format import render
 from tradmem.model import Entry
 from tradmem.rows import as_json
@@ -49,7 +50,7 @@ def as_jsonl(entries: Sequence[Entry]) -> str:
 
 def as_log(entries: Sequence[Entry]) -> bytes:
     """A log: the very bytes that recording and resolving these entries leaves in a file."""
-    return b"".join(map(render, entries))
+    return b"".join(render(replace(entry, recorded=recorded_of(entry))) for entry in entries)
 
 
 def as_csv(entries: Sequence[Entry]) -> str:

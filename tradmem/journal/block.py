@@ -274,11 +274,11 @@ def _assemble(
     typed = ([told] if told else []) + lessons
     if typed:
         entry = fold_now(recorded, stamped + typed, archived=archived)
-    if any("edited" in outcome.flags for outcome in entry.outcomes):
-        edited.append("figures")
     if tag.known_on and entry.outcome and entry.outcome.known_on != tag.known_on:
         edited.append("resolved")
-    return (replace(entry, edited=tuple(edited)) if edited else entry), tuple(typed)
+    if edited:
+        entry = replace(entry, edited=tuple(dict.fromkeys((*edited, *entry.edited))))
+    return entry, tuple(typed)
 
 
 def fold_now(recorded: Decision, additions: Sequence[Addition], *, archived: bool = False) -> Entry:

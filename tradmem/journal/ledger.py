@@ -16,6 +16,7 @@ from tradmem.errors import UsageError
 from tradmem.journal.tagline import check_outcome
 from tradmem.journal.text import LEDGER_OPEN
 from tradmem.model import (
+    EDITED,
     Act,
     Addition,
     Decision,
@@ -31,7 +32,7 @@ _WORDED = frozenset({Act.REFLECTION, Act.REMARK})  # a section without text is n
 RESERVED = frozenset(
     {"v", "id", "at", "date", "ticker", "rating", "agent", "revision", "horizon", "sha256", "add"}
     | {"decided_at", "recalled", "recalled_as_of", "cited", "flags", "valid_until", "torn"}
-    | {"withheld", "holdout"}
+    | {"withheld", "holdout", EDITED}
 )
 TORN_LINE = f'{LEDGER_OPEN} {{"torn":true}} -->'
 _LINE = re.compile(rf"\s*{re.escape(LEDGER_OPEN)}\s*(\{{.*\}})\s*-->\s*\Z")

@@ -66,7 +66,7 @@ class Server:
 
     def connect(self) -> Conn:
         """A connection of one's own, outside the pool."""
-        connection = psycopg.connect(self.place.url, **self.settings())
+        connection = _connect(self.place, self.settings())
         _be_durable(connection)
         return connection
 
@@ -163,6 +163,15 @@ class Server:
     close = forget
 
 
+def _connect(place: Where, settings: dict[str, Any]) -> Conn:
+    try:
+        return psycopg.connect(place.url, **settings)
+    except UnicodeError as error:  # no name of a host has such a form
+        raise LogError(
+            f"cannot reach {place.shown}: its host can be none; see that the URL fits"
+        ) from error
+
+
 def _be_durable(connection: Conn) -> None:
     """What is acknowledged stands, also where the server is set up to be hasty."""
     connection.execute(
@@ -178,10 +187,9 @@ def connected(place: Where) -> Iterator[Conn]:
     Raises:
         LogError: the server cannot be reached, or refuses what is asked of it.
     """
+    settings = {"autocommit": True, "connect_timeout": 10, "client_encoding": "UTF8"}
     try:
-        with psycopg.connect(
-            place.url, autocommit=True, connect_timeout=10, client_encoding="UTF8"
-        ) as connection:
+        with _connect(place, settings) as connection:
             yield connection
     except psycopg.Error as error:
         raise explain(error, place) from error

@@ -4,7 +4,7 @@ import re
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from datetime import date as Date  # noqa: N812 - `date` is the name of a field elsewhere
 from datetime import datetime
 from types import TracebackType
@@ -342,25 +342,27 @@ class PostgresJournal:
         if not self._resolver.acquire(timeout=max(timeout, 0)):
             raise busy
         try:
-            connection = self._of_its_own()
-            try:
-                lock = "SELECT pg_try_advisory_lock(hashtext('tradmem'), hashtext(%s))"
-                while connection.execute(lock, (self._place.schema,)).fetchone() != (True,):
-                    if time.monotonic() >= ends:
-                        raise busy
-                    time.sleep(_LOOK_AGAIN)
+            while (connection := self._server.run(self._locked)) is None:
+                if time.monotonic() >= ends:
+                    raise busy
+                time.sleep(_LOOK_AGAIN)
+            with closing(connection):
                 yield
-            finally:
-                connection.close()
         finally:
             self._resolver.release()
 
+    def _locked(self, _: Conn) -> Conn | None:
+        """A connection that holds the resolvers' lock while it is open; None if it is taken."""
+        lock = "SELECT pg_try_advisory_lock(hashtext('tradmem'), hashtext(%s))"
+        with ExitStack() as unless_kept:
+            connection = unless_kept.enter_context(closing(self._server.connect()))
+            if connection.execute(lock, (self._place.schema,)).fetchone() != (True,):
+                return None
+            unless_kept.pop_all()
+            return connection
+
     def _of_its_own(self) -> Conn:
-        self._server.run(lambda connection: connection.execute("SELECT 1"))  # or it says why not
-        try:
-            return self._server.connect()
-        except psycopg.Error as error:
-            raise explain(error, self._place) from error
+        return self._server.run(lambda _: self._server.connect())
 
     # Upkeep
 

@@ -19,6 +19,7 @@ _OPEN = frozenset(
         *("sslnegotiation", "target_session_attrs", "tcp_user_timeout", "user"),
     }
 )
+_HELD = re.compile("[@=]")  # a URL or name=value in place of a plain value: a login may be in it
 _ENCODE = "write a special character of a password percent-encoded, such as %2F for /"
 
 
@@ -118,7 +119,8 @@ def _pairs(query: str) -> list[tuple[str, str]]:
 
 
 def _shown(name: str, value: str) -> tuple[str, str]:
-    return name, value if name in _OPEN else "***"
+    is_plain = name in _OPEN and not _HELD.search(value)
+    return name, value if is_plain else "***"
 
 
 def _url(scheme: str, netloc: str, path: str, pairs: list[tuple[str, str]]) -> str:

@@ -8,10 +8,7 @@ _ADDITIONS = """coalesce((
         SELECT json_agg(json_build_array(a.line, a.text) ORDER BY a.place)
         FROM {s}.additions a WHERE a.ticker = e.ticker AND a.id = e.id), '[]')"""
 # What rows.Row takes.
-ENTRY = (
-    "e.ticker, e.id, e.place, e.date, e.is_note, e.rating, e.text, e.identity, e.edited, "
-    + _ADDITIONS
-)
+ENTRY = "e.ticker, e.id, e.place, e.date, e.is_note, e.rating, e.text, e.identity, " + _ADDITIONS
 _NEWEST = "known_at DESC, date DESC, id DESC"
 # It is tomorrow already, east of UTC; nothing is dated later than it was made.
 _THEN = (

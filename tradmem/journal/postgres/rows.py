@@ -93,7 +93,6 @@ class Row(NamedTuple):
     rating: str | None
     text: str
     identity: Mapping[str, Any]
-    edited: Sequence[str]
     additions: Sequence[tuple[Mapping[str, Any], str]]
 
 
@@ -120,5 +119,4 @@ def entry_of(row: Sequence[Any]) -> Entry:
             f"cannot read entry {stored.id}: {error}; it was not written by tradmem"
         ) from error
     kept = [addition for addition in additions if addition.kind != ARCHIVE]
-    entry = fold_now(recorded, kept, archived=len(kept) < len(additions))
-    return replace(entry, edited=tuple(stored.edited)) if stored.edited else entry
+    return fold_now(recorded, kept, archived=len(kept) < len(additions))

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from psycopg import errors
@@ -221,12 +220,11 @@ def _fresh(
 
 def _grown(entry: Entry, added: Sequence[Addition]) -> Entry:
     kept = [addition for addition in added if addition.kind != ARCHIVE]
-    now = fold_now(
+    return fold_now(
         entry.recorded,
         (*entry.additions, *kept),
         archived=entry.archived or len(kept) < len(added),
     )
-    return replace(now, edited=entry.edited) if entry.edited else now
 
 
 def _store(
