@@ -242,3 +242,48 @@ def test_a_command_that_begins_anew_in_a_thread_does_not_decide_what_was_decided
     for ticker in ("MSFT", "AAPL"):
         app.invoke(Command(update={"ticker": ticker}, goto="decide_but_on_msft"), THREAD)
     assert kept(world) == [("NVDA", "Buy"), ("AAPL", "Buy")]
+
+
+@pytest.mark.parametrize("checkpointer", [None, InMemorySaver()])
+def test_a_command_that_begins_anew_is_shown_the_past_of_its_own_ticker(checkpointer):
+    shown = []
+
+    def look(state: State) -> dict[str, Any]:
+        shown.append(state["past_context"])
+        return {"decision": BUY}
+
+    world = World()
+    noted = world.memory.note("Guides low.", ticker="MSFT").entry.id
+    app = with_memory(in_line(look, checkpointer=checkpointer), world.memory)
+    app.invoke({"ticker": "NVDA"}, THREAD)
+    world.memory.note("Sells a plant.", ticker="MSFT")
+    told = {"ticker": "MSFT", "past_context": "of my own", "log": ["told"]}
+    found = app.invoke(Command(update=told, goto="look"), THREAD)
+    assert "On MSFT, newest first" in shown[1]
+    assert "Sells a plant." in shown[1]
+    bare = in_line(look, checkpointer=checkpointer and InMemorySaver())
+    bare.invoke({"ticker": "NVDA", "past_context": ""}, THREAD)
+    assert found["log"] == bare.invoke(Command(update=told, goto="look"), THREAD)["log"]
+    first, second = (entry for entry in world.memory.entries() if entry.decision)
+    assert (first.recalled, len(second.recalled)) == ((noted,), 2)
+
+
+def test_a_command_that_begins_anew_keeps_each_of_the_messages_that_it_adds():
+    shown = []
+
+    class Talk(MessagesState, total=False):
+        ticker: str
+        decision: str
+
+    def look(state: Talk) -> dict[str, Any]:
+        shown.append([message.text for message in state["messages"]])
+        return {"decision": BUY}
+
+    world = World()
+    world.memory.note("Guides low.", ticker="MSFT")
+    app = with_memory(in_line(look, schema=Talk, checkpointer=InMemorySaver()), world.memory)
+    app.invoke({"ticker": "NVDA", "messages": [("user", "one")]}, THREAD)
+    pairs = [("ticker", "MSFT"), ("messages", ("user", "two")), ("messages", ("user", "three"))]
+    found = app.invoke(Command(update=pairs, goto="look"), THREAD)
+    assert "On MSFT, newest first" in shown[1][0]
+    assert [message.text for message in found["messages"]] == ["one", "two", "three"]
