@@ -244,17 +244,56 @@ def test_a_command_that_begins_anew_in_a_thread_does_not_decide_what_was_decided
     assert kept(world) == [("NVDA", "Buy"), ("AAPL", "Buy")]
 
 
-def test_a_command_that_begins_anew_in_a_thread_is_shown_the_past_of_its_own_ticker():
+@pytest.mark.parametrize("checkpointer", [None, InMemorySaver()])
+def test_a_command_that_begins_anew_is_shown_the_past_of_its_own_ticker(checkpointer):
+    shown = []
+
+    def look(state: State) -> dict[str, Any]:
+        shown.append(state["past_context"])
+        return {"decision": BUY}
+
     world = World()
-    app = with_memory(in_line(decide_but_on_msft, checkpointer=InMemorySaver()), world.memory)
-    for ticker in ("NVDA", "AAPL"):
-        world.memory.note(f"Of {ticker} alone.", ticker=ticker)
+    noted = world.memory.note("Guides low.", ticker="MSFT").entry.id
+    app = with_memory(in_line(look, checkpointer=checkpointer), world.memory)
     app.invoke({"ticker": "NVDA"}, THREAD)
-    command = Command(update={"ticker": "AAPL"}, goto="decide_but_on_msft")
-    found = app.invoke(command, THREAD)
-    nvda, aapl = (entry for entry in world.memory.entries() if not entry.recorded.is_note)
-    for entry, first in ((nvda, "NVDA"), (aapl, "AAPL")):
-        seen = world.memory.recall(first, entry.recorded.recalled_as_of)
-        assert entry.recalled == seen.ids
-        assert seen.memories[0].ticker == first
-    assert found["past_context"] == seen.text
+    world.memory.note("Sells a plant.", ticker="MSFT")
+    told = {"ticker": "MSFT", "past_context": "of my own", "log": ["told"]}
+    found = app.invoke(Command(update=told, goto="look"), THREAD)
+    assert "On MSFT, newest first" in shown[1]
+    assert "Sells a plant." in shown[1]
+    bare = in_line(look, checkpointer=checkpointer and InMemorySaver())
+    bare.invoke({"ticker": "NVDA", "past_context": ""}, THREAD)
+    assert found["log"] == bare.invoke(Command(update=told, goto="look"), THREAD)["log"]
+    first, second = (entry for entry in world.memory.entries() if entry.decision)
+    assert (first.recalled, len(second.recalled)) == ((noted,), 2)
+
+
+def test_a_command_that_begins_anew_keeps_each_of_the_messages_that_it_adds():
+    shown = []
+
+    class Talk(MessagesState, total=False):
+        ticker: str
+        decision: str
+
+    def look(state: Talk) -> dict[str, Any]:
+        shown.append([message.text for message in state["messages"]])
+        return {"decision": BUY}
+
+    world = World()
+    world.memory.note("Guides low.", ticker="MSFT")
+    app = with_memory(in_line(look, schema=Talk, checkpointer=InMemorySaver()), world.memory)
+    app.invoke({"ticker": "NVDA", "messages": [("user", "one")]}, THREAD)
+    pairs = [("ticker", "MSFT"), ("messages", ("user", "two")), ("messages", ("user", "three"))]
+    found = app.invoke(Command(update=pairs, goto="look"), THREAD)
+    assert "On MSFT, newest first" in shown[1][0]
+    assert [message.text for message in found["messages"]] == ["one", "two", "three"]
+
+
+def test_a_decision_that_a_command_brings_along_is_recorded():
+    world = World()
+    steps = in_line(lambda state: {"log": ["published"]}, checkpointer=InMemorySaver())
+    app = with_memory(steps, world.memory)
+    app.invoke({"ticker": "NVDA", "decision": ""}, THREAD)
+    told = {"ticker": "MSFT", "decision": "**Rating**: Sell\n\nBy hand."}
+    app.invoke(Command(update=told, goto="<lambda>"), THREAD)
+    assert kept(world) == [("MSFT", "Sell")]

@@ -246,6 +246,7 @@ def test_a_call_by_name_is_carried_out_and_an_unknown_name_is_told():
     world = World()
     found = tools_of([world.library])
     assert execute(found, "add_memory", '{"content": "x"}').startswith("Stored")
+    assert "there is no tool 'None'" in execute(found, None, "{}")
     told = execute(found, "drop_memory", "{}")
     assert "use one of query_memory, add_memory" in told
 

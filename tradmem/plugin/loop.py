@@ -41,8 +41,13 @@ class Loop:
     @property
     def given(self) -> frozenset[str]:
         """The keys that an agent reads and has no cause to set."""
-        ticker, named = self.keys["ticker"], {self.past_context} - {_MESSAGES}
-        return frozenset(named | {ticker} if isinstance(ticker, str) else named)
+        ticker = self.keys["ticker"]
+        return self.replaced | {ticker} if isinstance(ticker, str) else self.replaced
+
+    @property
+    def replaced(self) -> frozenset[str]:
+        """The key whose former value what is recalled takes the place of."""
+        return frozenset({self.past_context} - {_MESSAGES})
 
     def fitted_to(self, graph: Runnable[Any, Any]) -> "Loop":
         """The same for a graph that can be asked what it takes and gives.

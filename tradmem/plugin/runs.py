@@ -8,11 +8,12 @@ from typing import Any, cast
 
 from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.pregel import Pregel
 from langgraph.types import Command, StateSnapshot
 
 from tradmem.plugin import marks
 from tradmem.plugin.loop import Loop
-from tradmem.plugin.states import update_of, values_of
+from tradmem.plugin.states import update_of
 
 # Under which names LangGraph hands these to a graph that is a step of another.
 _CHECKPOINTER, _RESUMING = "__pregel_checkpointer", "__pregel_resuming"
@@ -62,23 +63,27 @@ class Runs:
         kept = None
         with suppress(NotImplementedError):  # of a checkpointer that is asynchronous alone
             kept = self._kept(config)
-        return self._anew(given, given, kept, config)
-
-    def _anew(
-        self, given: Any, state: Any, kept: StateSnapshot | None, config: RunnableConfig | None
-    ) -> Run:
-        """A run that begins with an input, or with a command in a thread that is at its end."""
+        state = given
+        if isinstance(given, Command):  # its step sees what the thread holds too
+            state = {**(kept.values if kept else {}), **update_of(given)}
         seen = self._loop.before(state)
         is_stale = bool(not seen["past_context"] and kept and self._loop.has_note(kept.values))
-        update = update_of(given) if isinstance(given, Command) else given
-        shown = self._loop.shown(update, seen, is_stale=is_stale)
         return Run(
             state=state,
             seen=seen,
-            told=replace(given, update=shown) if isinstance(given, Command) else shown,
-            config=_with(config, {**_notes(seen), **self._began(update, kept, config)}),
+            told=self._shown(given, seen, is_stale=is_stale),
+            config=_with(config, {**_notes(seen), **self._began(given, kept, config)}),
             written=self._told(given),
         )
+
+    def _shown(self, given: Any, seen: Mapping[str, Any], *, is_stale: bool) -> Any:
+        """The input with what was recalled; of a command, in its update."""
+        if not isinstance(given, Command):
+            return self._loop.shown(given, seen, is_stale=is_stale)
+        note = self._loop.shown({}, seen, is_stale=is_stale)
+        pairs = given._update_as_tuples()  # noqa: SLF001 - which fields of a model are set, and repeats
+        kept = [(name, value) for name, value in pairs if name not in self._loop.replaced]
+        return replace(given, update=[*note.items(), *kept])
 
     def _going_on(self, given: Any, config: RunnableConfig | None) -> Run | None:
         """The run that goes on where another one stopped; None for one that begins."""
@@ -86,12 +91,13 @@ class Runs:
         if not is_told and not (config or {}).get("configurable", {}).get(_RESUMING):
             return None
         kept = self._kept(config)
+        if self._is_anew(given, kept):
+            return None
         metadata = self._metadata(kept, config) if kept else {}
         if not is_told and not (kept and kept.next and _AS_OF in metadata):
             return None  # a step of a graph that goes on, which has not begun before
+        # A command may also come when the last run of a thread has come to its end.
         is_over = isinstance(given, Command) and kept is not None and not kept.next
-        if is_over and kept and given.goto:
-            return self._anew(given, {**kept.values, **update_of(given)}, kept, config)
         written = frozenset() if is_over else self._written(kept, metadata, config)
         return Run(
             state=kept.values if kept and kept.values else {},
@@ -101,6 +107,11 @@ class Runs:
             written=written | self._told(given),
         )
 
+    def _is_anew(self, given: Any, kept: StateSnapshot | None) -> bool:
+        """Whether a command starts a step where nothing waits to go on."""
+        is_start = isinstance(given, Command) and bool(given.goto) and given.resume is None
+        return is_start and isinstance(self._inner, Pregel) and not (kept and kept.next)
+
     def _began(
         self, given: Any, kept: StateSnapshot | None, config: RunnableConfig | None
     ) -> Mapping[str, str]:
@@ -109,7 +120,7 @@ class Runs:
             return {}
         channels, versions = self._inner.channels, self._versions(kept, config)  # type: ignore[attr-defined]
         state = kept.values if isinstance(kept.values, Mapping) else {}
-        found = marks.begun(channels, versions, state, values_of(given), self._loop.answers)
+        found = marks.begun(channels, versions, state, update_of(given), self._loop.answers)
         return {_BEGAN: json.dumps(found)}
 
     def _written(

@@ -153,7 +153,8 @@ def execute(
     if name in found:
         return found[name](arguments)
     logger.warning("a model called a tool %.60r, which is none", name)
-    return REFUSED.format(error=f"there is no tool {name[:60]!r}; use one of {', '.join(found)}")
+    there = ", ".join(found)
+    return REFUSED.format(error=f"there is no tool {str(name)[:60]!r}; use one of {there}")
 
 
 def langchain_tools(tools: Iterable[Tool]) -> "list[BaseTool]":
