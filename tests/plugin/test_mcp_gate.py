@@ -81,7 +81,14 @@ def test_of_who_went_nothing_is_told():
 
 
 @pytest.mark.parametrize(
-    "given", [[], [(b"authorization", b"Bearer bad")], [(b"authorization", b"Basic good")]]
+    "given",
+    [
+        [],
+        [(b"authorization", b"Bearer bad")],
+        [(b"authorization", b"Basic good")],
+        [*TOKEN, *TOKEN],
+        [*TOKEN, (b"authorization", b"Bearer bad")],
+    ],
 )
 def test_for_the_body_of_a_stranger_nobody_waits(given):
     status, told, noted = ask([NEVER], headers=given)

@@ -68,9 +68,10 @@ class Gate:
             return Response("only POST is answered here", 405, {"Allow": "POST"})
         if self._knows is None:
             return None
-        given = Headers(scope=scope).get("authorization", "")
-        is_bearer = given[: len(_SCHEME)].lower() == _SCHEME
-        if is_bearer and self._knows(given[len(_SCHEME) :]):
+        given = Headers(scope=scope).getlist("authorization")
+        # Of several, a proxy before it may have looked at another one than whoever answers would.
+        scheme, token = (given[0][: len(_SCHEME)], given[0][len(_SCHEME) :]) if given else ("", "")
+        if len(given) == 1 and scheme.lower() == _SCHEME and self._knows(token):
             return None
         headers = {"WWW-Authenticate": "Bearer", **_CLOSE}
         return Response("the token is missing or not known", 401, headers)
