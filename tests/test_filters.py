@@ -151,3 +151,11 @@ def test_every_column_can_be_asked_for_by_what_stands_in_it(name, which):
     assert which in chosen({name: {"eq": value}})
     assert which not in chosen({name: {"ne": value}})
     assert which in chosen({"not": {name: {"ne": value}}})
+
+
+@pytest.mark.parametrize("value", [10**400, [1, 10**400]])
+def test_a_number_beyond_every_float_is_compared_as_it_is(value):
+    assert chosen({"not": {"revision": value}}) >= chosen({"revision": 2})
+    assert chosen({"revision": {"lt": 10**400}}) == chosen({"revision": {"gt": -(10**400)}})
+    assert chosen({"revision": {"gt": 10**400}}) == chosen({"revision": {"lt": -(10**400)}})
+    assert not chosen({"revision": {"gt": 10**400}})

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from enum import StrEnum
 from math import isfinite
+from sys import maxsize
 from typing import TypeVar
 
 from tradmem.errors import UsageError
@@ -35,6 +36,19 @@ def check_seconds(value: float, what: str) -> float:
     if not (is_number and isfinite(value) and value >= 0):
         raise UsageError(f"{what} is {_shown(value)}; it is a number of seconds from 0 on")
     return value
+
+
+def check_limit(value: int | None) -> int | None:
+    """At most how many; None for all, and for more than there can be.
+
+    Raises:
+        UsageError: it is no whole number from 0 on.
+    """
+    if value is None:
+        return None
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise UsageError(f"limit is {_shown(value)}; it is a whole number from 0 on, or None")
+    return value if value <= maxsize else None
 
 
 def check_list(value: Iterable[str] | None, what: str) -> tuple[str, ...]:

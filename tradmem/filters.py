@@ -15,7 +15,7 @@ from datetime import date as Date  # noqa: N812 - `date` is the name of a field
 from datetime import datetime
 from difflib import get_close_matches
 from enum import Enum, StrEnum
-from operator import eq, ge, gt, le, lt
+from operator import eq, ge, gt, le, lt, pos
 from typing import Any, get_args
 
 from tradmem.clock import parse_date, parse_instant, utc
@@ -205,7 +205,7 @@ def _folded(found: Any) -> Any:
 
 _READERS: dict[_Kind, tuple[tuple[type, ...], Callable[[Any], Any]]] = {
     _Kind.TEXT: ((str,), _folded),
-    _Kind.NUMBER: ((int, float), float),
+    _Kind.NUMBER: ((int, float), pos),  # no float holds every int
     _Kind.DATE: ((Date, str), parse_date),
     _Kind.INSTANT: ((Date, str), _instant),
     _Kind.FLAG: ((bool,), bool),

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from tradmem import governance
-from tradmem.arguments import check_choice, check_list, check_seconds, check_text
+from tradmem.arguments import check_choice, check_limit, check_list, check_seconds, check_text
 from tradmem.audit import Finding, audit
 from tradmem.clock import (
     AsOf,
@@ -757,7 +757,7 @@ class Memory:
             archived: whether to look into the archive too.
 
         Raises:
-            UsageError: no such ticker or date, or a filter that cannot be.
+            UsageError: no such ticker, date or limit, or a filter that cannot be.
         """
         now, test, query = self._now(), entry_test(where), check_text(query, "query")
         sought = Sought(
@@ -768,7 +768,8 @@ class Memory:
             until=None if until is None else parse_date(until),
             archived=archived,
         )
-        found = find(self.finder, sought, limit=limit, passes=lambda e: test(e.by(now)))
+        most = check_limit(limit)
+        found = find(self.finder, sought, limit=most, passes=lambda e: test(e.by(now)))
         return [entry.by(now) for entry in found.entries]
 
     def track(

@@ -293,3 +293,14 @@ def test_several_threads_may_ask_while_one_records(tmp_path):
         assert all(1 <= count.result() <= 6 for count in counts)
     assert len(memory.search("thesis")) == 6
     assert asked_for("thesis")
+
+
+@pytest.mark.parametrize("limit", [-1, True, "3", 1.5])
+def test_a_limit_that_cannot_be_is_wrong_use(memory, limit):
+    with pytest.raises(UsageError, match=r"limit is .*; it is a whole number from 0 on, or None"):
+        memory.search("thesis", limit=limit)
+
+
+def test_a_limit_beyond_all_numbers_of_entries_finds_all(memory):
+    assert memory.search(limit=10**30) == memory.search(limit=None)
+    assert memory.search(limit=0) == []
