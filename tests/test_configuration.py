@@ -188,7 +188,7 @@ def test_a_pyproject_toml_that_says_nothing_of_us_is_passed_by(at_home, tmp_path
         ("[model]\ntimout = 5", "no setting 'timout' in [model]; the nearest is 'timeout'"),
         ("budget = '500'", "budget is '500'; it has to be a whole number"),
         ("budget = true", "budget is True; it has to be a whole number"),
-        ("budget = -1", "budget is -1; it cannot be below 0"),
+        ("budget = -1", "budget is -1; it is a whole number from 0 on"),
         ("horizons = 5", "horizons is 5; it has to be a list of whole numbers, such as [5, 20]"),
         ("horizons = [0]", "a horizon of 0 sessions cannot be"),
         ("rank = 'relevent'", "'relevent' is none of plain, relevant; the nearest is relevant"),
@@ -379,3 +379,13 @@ def test_what_cannot_be_is_told_without_the_secret_in_it(at_home, text):
 
 def test_letters_in_another_order_are_a_misspelt_variable(at_home):
     assert "the nearest is TRADMEM_LOG" in wrong(at_home, {"TRADMEM_LGO": "x.md"})
+
+
+COUNTS = ["same_ticker", "cross_ticker", "budget", "related", "max_resolved"]
+
+
+@pytest.mark.parametrize("value", [-1, True, "3", 1.5, float("inf"), -(10**400)])
+@pytest.mark.parametrize("name", COUNTS)
+def test_a_number_of_things_that_cannot_be_is_refused_in_one_line(name, value):
+    with pytest.raises(UsageError, match=f"^{name} is .*; it is a whole number from 0 on$"):
+        Settings(**{name: value})

@@ -505,6 +505,11 @@ def test_a_wait_that_is_no_number_of_seconds_is_refused(wait):
         Memory(RamJournal()).resolve(wait=wait)
 
 
+@pytest.mark.parametrize("wait", [1e300, 10**400])
+def test_a_wait_longer_than_can_be_waited_is_none_where_nobody_else_resolves(wait):
+    assert Memory(RamJournal()).resolve(wait=wait).settled == ()
+
+
 def test_a_decision_that_saw_nothing_may_say_so_with_none():
     memory = Memory(RamJournal())
     done = memory.record("NVDA", "2026-01-05", "x", recalled=None, cited=None)

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable
 from enum import StrEnum
-from math import isfinite
+from math import inf
 from sys import maxsize
+from threading import TIMEOUT_MAX
 from typing import TypeVar
 
 from tradmem.errors import UsageError
@@ -27,28 +28,26 @@ def check_text(value: object, what: str) -> str:
 
 
 def check_seconds(value: float, what: str) -> float:
-    """A number of seconds from 0 on.
+    """A number of seconds from 0 on; longer than can be waited is as long as can be.
 
     Raises:
         UsageError: it is none.
     """
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not (is_number and isfinite(value) and value >= 0):
+    if not (is_number and 0 <= value < inf):
         raise UsageError(f"{what} is {_shown(value)}; it is a number of seconds from 0 on")
-    return value
+    return min(value, TIMEOUT_MAX)
 
 
-def check_limit(value: int | None) -> int | None:
-    """At most how many; None for all, and for more than there can be.
+def check_count(value: int, what: str) -> int:
+    """How many; more than there can be is as many as there can be.
 
     Raises:
         UsageError: it is no whole number from 0 on.
     """
-    if value is None:
-        return None
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise UsageError(f"limit is {_shown(value)}; it is a whole number from 0 on, or None")
-    return value if value <= maxsize else None
+        raise UsageError(f"{what} is {_shown(value)}; it is a whole number from 0 on")
+    return min(value, maxsize)
 
 
 def check_list(value: Iterable[str] | None, what: str) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from tradmem import governance
-from tradmem.arguments import check_choice, check_limit, check_list, check_seconds, check_text
+from tradmem.arguments import check_choice, check_count, check_list, check_seconds, check_text
 from tradmem.audit import Finding, audit
 from tradmem.clock import (
     AsOf,
@@ -768,7 +768,7 @@ class Memory:
             until=None if until is None else parse_date(until),
             archived=archived,
         )
-        most = check_limit(limit)
+        most = None if limit is None else check_count(limit, "limit")
         found = find(self.finder, sought, limit=most, passes=lambda e: test(e.by(now)))
         return [entry.by(now) for entry in found.entries]
 

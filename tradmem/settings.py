@@ -7,6 +7,7 @@ from enum import StrEnum
 from math import inf
 from pathlib import Path
 
+from tradmem.arguments import check_count
 from tradmem.errors import UsageError
 from tradmem.lessons.parts import DEFAULT_WEIGHTS, PartName, Rank
 from tradmem.settings_file import DEFAULT_HORIZONS, nearest
@@ -109,10 +110,9 @@ class Settings:
         for horizon in self.horizons:
             check_horizon(horizon)
         for name in ("same_ticker", "cross_ticker", "budget", "related"):
-            if getattr(self, name) < 0:
-                raise UsageError(f"{name} is {getattr(self, name)}; it cannot be below 0")
-        if self.max_resolved is not None and self.max_resolved < 0:
-            raise UsageError(f"max_resolved is {self.max_resolved}; it cannot be below 0")
+            check_count(getattr(self, name), name)
+        if self.max_resolved is not None:
+            check_count(self.max_resolved, "max_resolved")
         for name, kind in (("rank", Rank), ("embeddings", Embeddings)):
             if getattr(self, name) not in list(kind):
                 choices = ", ".join(kind)

@@ -20,6 +20,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from tradmem.arguments import check_count
 from tradmem.clock import AsOf, Clock, parse_date, system_clock, utc
 from tradmem.errors import UsageError
 from tradmem.journal.base import Stored, is_replaced, newest_revisions
@@ -189,16 +190,13 @@ class TradingMemoryLog:
         if self.memory is None:
             return ""
         name = check_ticker(ticker)
-        for what, most in (("n_same", n_same), ("n_cross", n_cross)):
-            if isinstance(most, bool) or not isinstance(most, int) or most < 0:
-                raise UsageError(f"{what} is {most!r:.40}; it is a whole number from 0 on")
         instant = self.memory.recall(name, as_of or _trade_date.get()).as_of
         found = recall(
             self.memory.journal,
             name,
             instant,
-            same_ticker=n_same,
-            cross_ticker=n_cross,
+            same_ticker=check_count(n_same, "n_same"),
+            cross_ticker=check_count(n_cross, "n_cross"),
             budget=_NO_BUDGET,
         )
         self._seen[name] = found
