@@ -216,6 +216,26 @@ def test_a_replay_goes_on_where_it_was_stopped(tmp_path):
     assert (again.resumed, again.decided) == (81, 0)
 
 
+@pytest.mark.parametrize("sight", ["full", "shuffled"])
+def test_a_replay_with_further_horizons_goes_on_where_it_was_stopped(tmp_path, sight):
+    """Also with a shuffle, which deals every decision's content alike, settled twice or once."""
+
+    class StopError(Exception):
+        pass
+
+    def stopping(moment):
+        if moment.date >= date(2008, 5, 12):
+            raise StopError
+        return by_memory(moment)
+
+    given = {"sight": sight, "settings": Settings(benchmark=INDEX, horizons=(5, 20))}
+    with pytest.raises(StopError):
+        go(stopping, memory=tmp_path / "log.md", **given)
+    go(by_memory, memory=tmp_path / "log.md", **given)
+    go(by_memory, memory=tmp_path / "whole.md", **given)
+    assert log_of(tmp_path / "log.md") == log_of(tmp_path / "whole.md")
+
+
 def test_a_log_of_real_decisions_is_not_replayed_into(tmp_path):
     memory = Memory.open(tmp_path / "log.md", prices=prices())
     memory.record("AAPL", "2008-01-07", "Buy")
@@ -467,6 +487,25 @@ def test_further_horizons_are_settled_too():
     entry = done.entries()[0]
     assert [outcome.horizon for outcome in entry.outcomes] == [5, 20]
     assert entry.outcomes[1].known_on == date(2008, 2, 1)
+
+
+def test_an_outcome_that_waits_longer_than_a_further_one_is_settled_too():
+    """The index lacks the exit of the own horizon, so that the further one is known first."""
+    closes = {name: dict(column) for name, column in real_closes().items()}
+    decided, entered = date(2008, 2, 4), date(2008, 2, 5)
+    leave = [day for day in closes[INDEX] if day > entered][2]
+    del closes[INDEX][leave]
+    settings = Settings(benchmark=INDEX, horizons=(3, 10))
+    done = go(by_chance, source=FramePrices(closes), settings=settings)
+    found = [entry for entry in done.entries() if entry.date == decided]
+    assert len(found) == len(FEW)
+    for entry in found:
+        own, further = sorted(entry.outcomes, key=lambda outcome: outcome.horizon)
+        column = closes[entry.ticker]
+        assert own.raw_return == pytest.approx(column[leave] / column[entered] - 1)
+        assert (own.alpha, own.exit_date) == (None, leave)
+        assert own.known_at > further.known_at
+        assert entry.reflection
 
 
 def test_the_memory_s_own_settings_and_reflector_are_used():

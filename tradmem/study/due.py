@@ -86,8 +86,19 @@ class Queue:
         report = run.report()
         taught = {told.entry.id for told in report.reflected}
         self._untaught = {name: None for name in due if name not in taught}
-        done = {told.entry.id for group in _LASTING for told in getattr(report, group)}
-        self._again = [item for item in wanted if item.entry_id not in done]
+        settled_at = {
+            (told.entry.id, outcome.horizon)
+            for told in report.settled
+            for outcome in told.entry.outcomes
+        }
+        asked_on = {told.entry.id for told in (*report.waiting, *report.failed)}
+        lasting = {told.entry.id for told in report.unresolvable}
+        lasting |= {told.entry.id for told in report.suspect} - asked_on
+        self._again = [
+            item
+            for item in wanted
+            if item.entry_id not in lasting and (item.entry_id, item.horizon) not in settled_at
+        ]
         return report
 
     def _run(self, now: datetime) -> Run:
@@ -101,9 +112,6 @@ class Queue:
             decided_at=lambda entry: entry.recorded.known_at,
             started=now,
         )
-
-
-_LASTING = ("settled", "suspect", "unresolvable")
 
 
 def _due(entry: Entry, horizon: int, memory: Memory) -> datetime:

@@ -16,22 +16,25 @@ _MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July", "August", "September"),
     *("October", "November", "December"),
 )
-_MONTH = "|".join(f"{name}|{name[:3]}" for name in _MONTHS)
+_MONTH = "|".join(f"{name}|{name[:3]}" for name in _MONTHS) + "|Sept"
+_EAST = "\u3040-\u9fff\uac00-\ud7a3"  # letters that no blank parts from a year
 _DATES = (
     r"(?<!\d)(?P<iso>\d{4}-\d{2}-\d{2})(?!\d)"
     rf"|(?<!\d)(?P<day1>\d{{1,2}})(?:st|nd|rd|th)?\s(?P<month1>{_MONTH})\.?,?\s(?P<year1>\d{{4}})(?!\d)"
     rf"|\b(?P<month2>{_MONTH})\.?\s(?P<day2>\d{{1,2}})(?:st|nd|rd|th)?,?\s(?P<year2>\d{{4}})(?!\d)"
     rf"|\b(?P<month3>{_MONTH})\.?,?\s(?P<year3>\d{{4}})(?!\d)"
-    r"|(?:(?<=[FC]Y)|(?<=\b[1-4]Q)|(?<=\b[12]H)|(?<=\b[QH][1-4])|(?<=[A-Za-z]-)"
-    r"|(?<=(?:19|20|21|22)\d\d[-/])|(?<=Q[1-4]-)"
-    r"|(?<=(?<!\d)\d\d\.\d\d\.)|(?<![\w.,$-]))"
+    r"|(?:(?<=[FC]Y|YE)|(?<=\b[1-4]Q)|(?<=\b[12]H)|(?<=\b[QH][1-4])|(?<=[A-Za-z][-.,])"
+    r"|(?<=(?:19|20|21|22)\d\d[-/])|(?<=Q[1-4]-)|(?<=\d-\d-)|(?<=\d-\d\d-)"
+    rf"|(?<=(?<!\d)\d\d\.\d\d\.)|(?<=[{_EAST}])|(?<![\w.,$-]))"
     r"(?P<year>(?:19|20|21|22)\d{2})(?P<rest>(?:[-/]\d{2}(?!\d))?)"
-    r"(?!\d|(?!(?:Q[1-4]|s)\b)[^\W\d]|%|-(?!(?:19|20|21|22)\d\d(?!\d))\d|[.,]\d)"
-    # Years of two digits: FY08, FY 2007/08, 3Q08, Q3'08, 1H08, in '08, 10/10/08, Oct-08.
-    r"|(?P<lead>(?<![A-Za-z0-9])(?:[FC]Y\s?|[1-4]Q|[12]H|[QH][1-4])['\u2019/-]?"
+    # Behind it may stand: 2008Q3, 2008s, 2008E for an estimate, 2008.10.10.
+    rf"(?!\d|(?!(?:(?:Q[1-4])?[AEFPe]?|s)\b|[{_EAST}])[^\W\d]"
+    r"|%|-(?!(?:19|20|21|22)\d\d(?!\d))\d|,\d|\.(?!\d\d\.\d\d(?![.\d]))\d)"
+    # Years of two digits: FY08, FY 2007/08, 3Q08E, Q3'08, 1H08, in '08, 10/10/08, Oct-08, Oct08.
+    r"|(?P<lead>(?<![A-Za-z0-9])(?:[FC]Y\s?|YE\s?|[1-4]Q|[12]H|[QH][1-4])['\u2019/-]?"
     r"|(?<![\w'\u2019])['\u2019]|(?<![\d/])\d{1,2}/\d{1,2}/|(?<![\d.])\d\d\.\d\d\."
-    rf"|\b(?:{_MONTH})[-'\u2019])"
-    r"(?P<short>\d{2}(?:/\d{2}(?!\d))?)(?!(?!s\b)\w|['\u2019](?!s\b)|%|[/.,]\d)"
+    rf"|(?<![\w-])\d{{1,2}}-\d{{1,2}}-|\b(?:{_MONTH})[-'\u2019]?)"
+    r"(?P<short>\d{2}(?:/\d{2}(?!\d))?)(?!(?!(?:s|[AEFPe])\b)\w|['\u2019](?!s\b)|%|-\d|[/.,]\d)"
 )
 
 

@@ -35,6 +35,7 @@ class Eyes:
         self._sight = sight
         self._agent = agent
         self._taught: list[tuple[datetime, str]] = []
+        self._learned: set[str] = set()
         self._is_kept = sight is Sight.SHUFFLED
         # Of a single horizon, the track record is one line, so that its length is bounded.
         self.is_plain = sight is Sight.FULL and memory.settings.rank == Rank.PLAIN
@@ -42,8 +43,9 @@ class Eyes:
     def learn(self, entries: Iterable[Entry]) -> None:
         """Let entries that were settled take part in a shuffle."""
         if self._is_kept:
-            for entry in entries:
-                if entry.known_at:
+            for entry in entries:  # again at each of its horizons
+                if entry.known_at and entry.id not in self._learned:
+                    self._learned.add(entry.id)
                     insort(self._taught, (entry.known_at, entry.id))
 
     def see(self, ticker: str, as_of: datetime, make_seed: Callable[[], int]) -> "Seen":
