@@ -217,6 +217,11 @@ def test_companies_months_and_years_of_a_text_are_hidden_too(text):
     assert not REAL.search(MASK.hide(text).replace("FY", "FY "))
 
 
+@pytest.mark.parametrize("named", [{"AAPL": "the Firm"}, {"aapl": ["the Firm"]}])
+def test_a_name_of_one_s_own_is_hidden_however_it_is_handed_in(named):
+    assert Mask(["AAPL"], names=named).hide("The firm rose.") == "S01 rose."
+
+
 def test_words_that_merely_hold_a_ticker_stay():
     text = "If FAAPL or F1 rise, a Fed cut of 25 to 30 points, then 1,950 of 20 000 stay."
     assert MASK.hide(text) == text

@@ -291,6 +291,12 @@ def test_the_equity_curve_of_one_name_is_bought_and_held():
     assert worth(dear)[0] == pytest.approx(1 - 10e-4)
 
 
+@pytest.mark.parametrize("given", [{"costs": math.nan}, {"costs": math.inf}, {"horizon": 0}])
+def test_an_equity_curve_of_no_number_is_none(done, given):
+    with pytest.raises(UsageError, match=r"cannot be|no equity curve"):
+        equity_curve(done, **given)
+
+
 def test_a_flat_market_costs_what_is_traded():
     days = [day for day in real_closes()["AAPL"] if day.year == 2010]
     flat = FramePrices({"AAPL": dict.fromkeys(days, 10.0)})

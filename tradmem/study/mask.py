@@ -7,6 +7,7 @@ from datetime import date, datetime, timedelta
 
 from tradmem.errors import UsageError
 from tradmem.lessons.names import COMPANIES, INDICES, WORDS
+from tradmem.tickers import check_ticker
 
 _WEEKS = (5_300, 10_500)  # from one to two centuries
 _YEAR = 365.2425
@@ -71,13 +72,14 @@ class Mask:
         }
         self._real = {masked: name for name, masked in self._masked.items()}
         self.scales = {name: chance.uniform(20, 200) for name in found}
+        called = {check_ticker(ticker): _listed(said) for ticker, said in (names or {}).items()}
         words = {
             str(word).lower(): self._masked[ticker]
             for ticker in found
             for word in (
                 *COMPANIES.get(ticker, ()),
                 *INDICES.get(ticker, ()),
-                *(names or {}).get(ticker, ()),
+                *called.get(ticker, ()),
             )
         }
         self._words = words | {name.lower(): masked for name, masked in self._masked.items()}
@@ -154,6 +156,11 @@ class Mask:
     def _short(self, text: str, way: int) -> str:
         """Years of two digits, moved within their century."""
         return re.sub(r"\d\d", lambda found: f"{(int(found[0]) + way * self._by) % 100:02}", text)
+
+
+def _listed(said: Iterable[str]) -> Iterable[str]:
+    """Names; a single one too."""
+    return (said,) if isinstance(said, str) else said
 
 
 def _check(year: int, way: int) -> None:
