@@ -195,6 +195,7 @@ MASK = Mask(["AAPL", "F", "BRK.B", INDEX], names={"AAPL": ["the Cupertino firm"]
     [
         "AAPL, BRK.B and ^GSPC on 2008-10-10; F too.",
         "Buy (AAPL): entered 2008-10-10, known 2008-10-17.",
+        "AAPL-2008, F,2008 and BRK.B.2008-",
     ],
 )
 def test_names_and_dates_come_back_as_they_were(text):
