@@ -114,7 +114,7 @@ def model_settings(
         timeout=said.setting("timeout", _seconds, 60.0, "seconds above 0, such as 60"),
         retries=said.setting("retries", _whole, 2, "a whole number, such as 2"),
         concurrency=said.setting("concurrency", _at_least_one, 4, "1 or more, such as 4"),
-        cutoff=said.setting("cutoff", _last_day, None, "a date or a month, such as 2025-06"),
+        cutoff=said.setting("cutoff", last_day, None, "a date or a month, such as 2025-06"),
         prices=said.setting(
             "prices", _prices, None, "US dollars per million tokens in and out, such as 2.5,10"
         ),
@@ -280,7 +280,7 @@ def _prices(value: Sequence[float] | str) -> tuple[float, float]:
     return _dollars(sent), _dollars(received)
 
 
-def _last_day(value: date | str) -> date:
+def last_day(value: date | str) -> date:
     """A date; of a month its last one, so that a lesson is rather flagged than not."""
     if isinstance(value, str) and len(value) == len("2025-06"):
         first = parse_date(f"{value}-01")

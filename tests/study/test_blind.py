@@ -195,6 +195,7 @@ MASK = Mask(["AAPL", "F", "BRK.B", INDEX], names={"AAPL": ["the Cupertino firm"]
     [
         "AAPL, BRK.B and ^GSPC on 2008-10-10; F too.",
         "Buy (AAPL): entered 2008-10-10, known 2008-10-17.",
+        "AAPL-2008, F,2008 and BRK.B.2008-",
     ],
 )
 def test_names_and_dates_come_back_as_they_were(text):
@@ -215,6 +216,11 @@ def test_names_and_dates_come_back_as_they_were(text):
 )
 def test_companies_months_and_years_of_a_text_are_hidden_too(text):
     assert not REAL.search(MASK.hide(text).replace("FY", "FY "))
+
+
+@pytest.mark.parametrize("named", [{"AAPL": "the Firm"}, {"aapl": ["the Firm"]}])
+def test_a_name_of_one_s_own_is_hidden_however_it_is_handed_in(named):
+    assert Mask(["AAPL"], names=named).hide("The firm rose.") == "S01 rose."
 
 
 def test_words_that_merely_hold_a_ticker_stay():

@@ -369,7 +369,18 @@ def test_two_who_share_the_file_of_a_study_count_each_other_s_variants(tmp_path)
     [
         ({"one": by_chance}, {}, "two variants"),
         ({"one": "full", "two": "half"}, {}, "no sight"),
-        ({"one": "full", "two": "none"}, {"repeats": 0}, "at least once"),
+        ({"one": "full", "two": "none"}, {"repeats": 0}, "1 or more"),
+        ({"one": "full", "two": "none"}, {"repeats": "2"}, "whole number"),
+        (["full", "none"], {}, "by name"),
+        *(
+            ({"one": Variant(given={name: value}), "two": "none"}, {}, f"{name} cannot be in what")
+            for name, value in {
+                "memory": "log.md",
+                "seed": 3,
+                "sight": "none",
+                "settings": 1,
+            }.items()
+        ),
         ({"one": "full", "two": "none"}, {"memory": "log.md"}, "of its own"),
     ],
 )

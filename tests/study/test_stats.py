@@ -10,7 +10,7 @@ import pytest
 import scipy.stats
 
 from tests.study.worlds import INDEX, SETTINGS, by_chance, names, prices, real_closes
-from tradmem import FramePrices, Rating, Settings, UsageError
+from tradmem import FramePrices, Memory, RamJournal, Rating, Settings, UsageError
 from tradmem.agent import brief
 from tradmem.lessons.chance import Skill
 from tradmem.policies import by_strength
@@ -231,6 +231,35 @@ def test_figures_are_split_at_the_model_s_cutoff():
     assert rows == {"before the cutoff": 52, "after the cutoff": 51, "no stated cutoff": 103}
 
 
+@pytest.mark.parametrize(
+    ("cutoff", "before", "after"),
+    [("2010-12", 52, 51), ("2010-12-06", 49, 54), ("2010-12-05", 48, 55), ("some day", 0, 0)],
+)
+def test_a_cutoff_that_is_a_month_lasts_to_its_end(cutoff, before, after):
+    """The decision of Monday, December 6 is the 49th; what is no date states nothing."""
+    from tradmem.policies import Call
+
+    def decide(_):
+        return Call("Buy", "A guess.", (), {"model": "m", "cutoff": cutoff})
+
+    told = statistics(replay(decide, ["AAPL"], prices(), START, END, settings=SETTINGS))
+    rows = {row.name: row.n for row in told.by("cutoff")}
+    assert rows.get("before the cutoff", 0) == before
+    assert rows.get("after the cutoff", 0) == after
+
+
+def test_two_agents_who_never_change_their_minds_have_no_turnover():
+    journal = RamJournal()
+    for agent, rating in (("bull", Rating.BUY), ("bear", Rating.SELL)):
+        replay(
+            lambda _, rating=rating: rating, ["AAPL"], prices(), START, END,
+            memory=journal, agent=agent, settings=SETTINGS,
+        )  # fmt: skip
+    entries = Memory(journal).entries()
+    habits = statistics(entries).habits
+    assert (habits.changes, habits.changed, habits.turnover) == (len(entries) - 2, 0.0, 0.0)
+
+
 def test_the_horizons_stand_apart():
     both = replay(
         by_chance, names()[:2], prices(), START, END,
@@ -260,6 +289,12 @@ def test_the_equity_curve_of_one_name_is_bought_and_held():
     dear = equity_curve(held, costs=10)
     assert worth(dear)[-1] < worth(curve)[-1]
     assert worth(dear)[0] == pytest.approx(1 - 10e-4)
+
+
+@pytest.mark.parametrize("given", [{"costs": math.nan}, {"costs": math.inf}, {"horizon": 0}])
+def test_an_equity_curve_of_no_number_is_none(done, given):
+    with pytest.raises(UsageError, match=r"cannot be|no equity curve"):
+        equity_curve(done, **given)
 
 
 def test_a_flat_market_costs_what_is_traded():

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 NO_DIFFERENCE = "no difference can be shown"
 _KEY = ("date", "ticker")
+_NOT_GIVEN = frozenset({"memory", "seed", "settings", "sight"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +32,8 @@ class Variant:
         sight: how much of the memory is seen.
         decide: who decides; by default the one that all variants share.
         settings: of the memory; by default those that all share.
-        given: further arguments of :func:`tradmem.study.replay.replay`, such as ``reflector``.
+        given: further arguments of :func:`tradmem.study.replay.replay`, such as ``reflector``;
+            no memory and no seed, which are each repeat's own.
     """
 
     sight: Sight = Sight.FULL
@@ -147,13 +149,19 @@ def compare(  # noqa: PLR0917 - those of a replay, behind the variants
     Raises:
         UsageError: fewer than two variants, or an argument cannot be.
     """
+    if not isinstance(variants, Mapping) or len(variants) < 2:
+        raise UsageError("a comparison takes two variants or more, by name")
     named = {name: _variant(value) for name, value in variants.items()}
-    if len(named) < 2:
-        raise UsageError("a comparison takes two variants or more")
-    if repeats < 1:
-        raise UsageError(f"repeats is {repeats}; each variant is replayed at least once")
+    if not isinstance(repeats, int) or repeats < 1:
+        raise UsageError(f"repeats is {repeats!r}; it is a whole number, 1 or more")
     if "memory" in given or "sight" in given:
         raise UsageError("each variant has a memory and a sight of its own; leave them out here")
+    for name, variant in named.items():
+        if said := sorted(_NOT_GIVEN.intersection(variant.given or ())):
+            raise UsageError(
+                f"{said[0]} cannot be in what the variant {name!r} is given; each repeat has a "
+                "memory and a seed of its own, and sight and settings are fields of a Variant"
+            )
     tickers = [tickers] if isinstance(tickers, str) else list(tickers)
     study = study or Study()
     how = {"tickers": tickers, "start": str(start), "end": str(end), "every": every, **given}

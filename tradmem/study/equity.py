@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from math import ceil
+from math import ceil, inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tradmem.errors import UsageError
@@ -59,13 +59,13 @@ def equity_curve(replay: "Replay", *, costs: float = 10.0, horizon: int | None =
         horizon: in sessions; the memory's first by default.
 
     Raises:
-        UsageError: nothing has entered, or the costs are below zero.
+        UsageError: nothing has entered, at that horizon, or the costs are below zero or no number.
     """
     from tradmem.study.frame import decisions_frame  # noqa: PLC0415 - loads pandas
 
-    if costs < 0:
+    if not 0 <= costs < inf:
         raise UsageError(f"costs of {costs} basis points cannot be; use 0 or more")
-    wanted = horizon or replay.memory.settings.horizons[0]
+    wanted = replay.memory.settings.horizons[0] if horizon is None else horizon
     frame = decisions_frame(replay.entries(), replay.bars, tickers=replay.tickers)
     frame = frame[(frame["horizon"] == wanted) & frame["score"].notna()]
     if frame.empty:

@@ -1,11 +1,14 @@
 """The decisions of a replay or a log as one table, with what each is measured against."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
+from tradmem.errors import UsageError
 from tradmem.journal.verdicts import dates_of
 from tradmem.market.prices import Bars
 from tradmem.model import Entry, Outcome
+from tradmem.model_settings import last_day
 from tradmem.policies import by_strength
 from tradmem.study.benchmark import Momentum, Peers
 
@@ -32,7 +35,8 @@ def decisions_frame(
     ``alpha`` is the return less that of the other names, where there are closes of five names
     or more at entry; else less the index's. ``score`` is the rating's exposure times alpha.
     ``momentum`` is the exposure that 12-1 momentum would have had. ``is_hindsight`` says
-    whether the model's stated cutoff is later than the decision; None where it states none.
+    whether the model's stated cutoff, a date or a month, is as late as the decision or later;
+    None where it states none.
 
     Args:
         entries: decisions; notes are left out.
@@ -50,6 +54,13 @@ def decisions_frame(
     for name in ("date", "entry_date", "exit_date"):
         frame[name] = pd.to_datetime(frame[name])
     return frame
+
+
+def _is_hindsight(day: date, cutoff: str) -> bool | None:
+    try:
+        return day <= last_day(cutoff)
+    except UsageError:
+        return None
 
 
 class _Measure:
@@ -88,7 +99,7 @@ class _Measure:
             "momentum": None if strength is None else by_strength(strength).exposure,
             "model": recorded.extra.get("model"),
             "cutoff": cutoff,
-            "is_hindsight": str(entry.date) <= cutoff if isinstance(cutoff, str) else None,
+            "is_hindsight": _is_hindsight(entry.date, cutoff) if isinstance(cutoff, str) else None,
             "is_optimistic": self._is_optimistic or "late" in recorded.flags,
             "flags": recorded.flags,
         }

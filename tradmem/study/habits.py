@@ -39,9 +39,9 @@ class Habits:
         shares: by rating, from Buy to Sell, then Unrated.
         drift: half the sum of the differences of the shares between the first and the second
             half of the dates: 0 for the same habits, 1 for none in common.
-        changes: decisions that have one on the same ticker before them.
+        changes: decisions that have one of the same agent on the same ticker before them.
         changed: the share of those that give another rating.
-        turnover: the mean change of exposure from one decision on a ticker to the next; 2
+        turnover: the mean change of exposure from an agent's decision on a ticker to its next; 2
             would be from Buy to Sell each time. None where there is no next one.
     """
 
@@ -60,7 +60,7 @@ def habits_of(frame: "pd.DataFrame") -> Habits:
     """
     shares = tuple(_shares(frame))
     rated = frame[frame["exposure"].notna()].sort_values("decided_at", kind="stable")
-    steps = rated.groupby("ticker", sort=False)["exposure"].diff().abs().dropna()
+    steps = rated.groupby(["ticker", "agent"], sort=False)["exposure"].diff().abs().dropna()
     return Habits(
         shares=shares,
         drift=sum(abs(share.after - share.before) for share in shares) / 2,

@@ -7,6 +7,7 @@ from datetime import date, datetime, timedelta
 
 from tradmem.errors import UsageError
 from tradmem.lessons.names import COMPANIES, INDICES, WORDS
+from tradmem.tickers import check_ticker
 
 _WEEKS = (5_300, 10_500)  # from one to two centuries
 _YEAR = 365.2425
@@ -24,6 +25,7 @@ _DATES = (
     rf"|\b(?P<month2>{_MONTH})\.?\s(?P<day2>\d{{1,2}})(?:st|nd|rd|th)?,?\s(?P<year2>\d{{4}})(?!\d)"
     rf"|\b(?P<month3>{_MONTH})\.?,?\s(?P<year3>\d{{4}})(?!\d)"
     r"|(?:(?<=[FC]Y|YE)|(?<=\b[1-4]Q)|(?<=\b[12]H)|(?<=\b[QH][1-4])|(?<=[A-Za-z][-.,])"
+    r"|(?<=\bS\d\d[-.,])|(?<=\bS\d\d\d[-.,])"  # behind a name that is shown for another
     r"|(?<=(?:19|20|21|22)\d\d[-/])|(?<=Q[1-4]-)|(?<=\d-\d-)|(?<=\d-\d\d-)"
     rf"|(?<=(?<!\d)\d\d\.\d\d\.)|(?<=[{_EAST}])|(?<![\w.,$-]))"
     r"(?P<year>(?:19|20|21|22)\d{2})(?P<rest>(?:[-/]\d{2}(?!\d))?)"
@@ -71,13 +73,14 @@ class Mask:
         }
         self._real = {masked: name for name, masked in self._masked.items()}
         self.scales = {name: chance.uniform(20, 200) for name in found}
+        called = {check_ticker(ticker): _listed(said) for ticker, said in (names or {}).items()}
         words = {
             str(word).lower(): self._masked[ticker]
             for ticker in found
             for word in (
                 *COMPANIES.get(ticker, ()),
                 *INDICES.get(ticker, ()),
-                *(names or {}).get(ticker, ()),
+                *called.get(ticker, ()),
             )
         }
         self._words = words | {name.lower(): masked for name, masked in self._masked.items()}
@@ -154,6 +157,11 @@ class Mask:
     def _short(self, text: str, way: int) -> str:
         """Years of two digits, moved within their century."""
         return re.sub(r"\d\d", lambda found: f"{(int(found[0]) + way * self._by) % 100:02}", text)
+
+
+def _listed(said: Iterable[str]) -> Iterable[str]:
+    """Names; a single one too."""
+    return (said,) if isinstance(said, str) else said
 
 
 def _check(year: int, way: int) -> None:
