@@ -60,6 +60,15 @@ def files(folder):
     }
 
 
+def test_an_import_from_a_database_keeps_the_order_in_which_entries_were_stored(postgres_log):
+    days = [DAY + timedelta(days=number) for number in (2, 0, 1)]
+    with PostgresJournal(postgres_log) as journal:
+        for day in days:
+            journal.append(decision(day=day))
+    wholes = Reader(now=KNOWN).read(postgres_log)
+    assert [whole.recorded.date for whole in wholes] == days
+
+
 @pytest.mark.parametrize("max_resolved", [None, 3], ids=["one file", "with an archive"])
 def test_a_log_comes_back_from_a_database_to_the_byte(max_resolved, database, tmp_path):
     there, back = tmp_path / "there" / "memory.md", tmp_path / "back" / "memory.md"

@@ -258,9 +258,13 @@ def test_a_read_only_server_can_be_read_and_says_why_it_cannot_be_written(journa
         assert replica.get(entry.id) == entry
         assert replica.unfinished() == []  # as far as the primary has filed it
         assert journal.unfinished() == replica.unfinished() == [entry]
-        with pytest.raises(LogError, match="read-only; name the primary"):
+        with pytest.raises(
+            LogError, match="in a read-only transaction; name the primary in the URL, or a role"
+        ):
             replica.append(decision(ticker="AAPL"))
-        with pytest.raises(LogError, match="read-only; name the primary"):
+        with pytest.raises(
+            LogError, match="in a read-only transaction; name the primary in the URL, or a role"
+        ):
             replica.add([(entry.id, outcome())])
     drop_role(journal, "reader")
 
@@ -450,3 +454,67 @@ def test_what_a_role_has_set_for_itself_changes_nothing(setting, journal):
         assert odd.counts("NVDA", KNOWN) == journal.counts("NVDA", KNOWN)
         assert [e.id for e in odd.holding(Sought(query="数据"))] == [entry.id]
     drop_role(journal, "odd_one")
+
+
+def test_a_session_that_was_idle_for_too_long_within_a_transaction_begins_again(journal):
+    server, asked = journal._server, []
+
+    def work(connection):
+        asked.append(None)
+        with connection.transaction():
+            if len(asked) == 1:  # a process that was held up there
+                connection.execute("SET idle_in_transaction_session_timeout = '1ms'")
+                time.sleep(0.3)
+            return connection.execute("SELECT 7").fetchone()
+
+    assert server.run(work) == (7,)
+    assert len(asked) == 2
+
+
+@pytest.mark.parametrize("limited", ["ROLE crowded", "DATABASE {database}"])
+def test_a_server_without_a_connection_left_is_busy(limited, journal):
+    with owner(journal) as connection:
+        connection.execute("DROP ROLE IF EXISTS crowded")
+        connection.execute("CREATE ROLE crowded LOGIN")
+        grant(connection, journal._place.schema, "crowded")
+        limited = limited.format(database=connection.info.dbname)
+        connection.execute(f"ALTER {limited} CONNECTION LIMIT 0")
+        try:
+            url = journal._place.url.replace("//postgres:", "//crowded:", 1)
+            with (
+                PostgresJournal(url, schema=journal._place.schema, timeout=0.2) as crowded,
+                pytest.raises(LogBusy, match=r"no connection left: .*too many connections"),
+            ):
+                crowded.tickers()
+        finally:
+            connection.execute(f"ALTER {limited} CONNECTION LIMIT -1")
+    drop_role(journal, "crowded")
+
+
+@pytest.mark.parametrize("isolation", ["read committed", "repeatable read", "serializable"])
+def test_upgrades_of_any_role_take_turns(isolation, postgres):
+    with psycopg.connect(postgres.url, autocommit=True) as connection:
+        connection.execute("DROP ROLE IF EXISTS patient")
+        connection.execute("CREATE ROLE patient LOGIN SUPERUSER")
+        connection.execute(f"ALTER ROLE patient SET default_transaction_isolation = '{isolation}'")
+    place = where(postgres.url.replace("//postgres:", "//patient:", 1))
+    schema = f"turns_{isolation.replace(' ', '_')}_{os.getpid()}"
+    done, faults = [], []
+
+    def bring_up():
+        try:
+            with connected(place) as connection:
+                done.extend(upgrade(connection, schema, partitions=2))
+        except Exception as error:  # noqa: BLE001 - a thread tells no other way
+            faults.append(error)
+
+    threads = [threading.Thread(target=bring_up) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert faults == []
+    assert done == MIGRATIONS
+    with psycopg.connect(postgres.url, autocommit=True) as connection:
+        connection.execute("DROP OWNED BY patient CASCADE")
+        connection.execute("DROP ROLE patient")

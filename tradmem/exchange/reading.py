@@ -15,7 +15,7 @@ from tradmem.errors import LogError, UsageError
 from tradmem.exchange.flat import COLUMNS, OURS, whole_of_row
 from tradmem.exchange.pages import is_page, read_page
 from tradmem.exchange.past import columns_of, past_decision
-from tradmem.exchange.taking import Fate, Taken, in_order
+from tradmem.exchange.taking import Fate, Taken, in_order, recorded
 from tradmem.exchange.whole import Whole, check_known, from_json
 from tradmem.lessons.counting import counted
 from tradmem.opening import is_database, open_journal
@@ -238,9 +238,9 @@ def _object(line: str) -> dict[str, Any]:
 
 
 def _database(url: str) -> Iterator[Whole]:
-    """The entries of a log in a database."""
+    """The entries of a log in a database, in the order in which they were stored."""
     journal = open_journal(url, Settings())
-    for whole in in_order(journal.entries()):
+    for whole in in_order(recorded(journal)):
         yield whole._replace(where=url.rpartition("@")[2])
 
 

@@ -24,6 +24,8 @@ for _name in ("psycopg", "psycopg.pool"):  # what fails is raised anyway
 Conn = Connection[tuple[Any, ...]]
 T = TypeVar("T")
 _PAUSES = (0.05, 0.1, 0.2, 0.5, 1.0)  # between attempts; the last one for ever
+# Whatever the role has set: who waited for a lock sees what its holder did.
+_TOGETHER = r"-c default_transaction_isolation=read\ committed"
 _IDLE = 120.0  # seconds after which a connection that nobody uses is closed
 
 
@@ -49,7 +51,7 @@ class Server:
     def settings(self) -> dict[str, Any]:
         """How a connection is made."""
         options = (
-            f"-c lock_timeout={int(self.timeout * 1000)} -c timezone=UTC -c jit=off "
+            f"{_TOGETHER} -c lock_timeout={int(self.timeout * 1000)} -c timezone=UTC -c jit=off "
             # Each statement prunes the partitions when it runs; planning anew costs more.
             "-c plan_cache_mode=force_generic_plan"
         )
@@ -187,7 +189,12 @@ def connected(place: Where) -> Iterator[Conn]:
     Raises:
         LogError: the server cannot be reached, or refuses what is asked of it.
     """
-    settings = {"autocommit": True, "connect_timeout": 10, "client_encoding": "UTF8"}
+    settings = {
+        "autocommit": True,
+        "connect_timeout": 10,
+        "client_encoding": "UTF8",
+        "options": _TOGETHER,
+    }
     try:
         with _connect(place, settings) as connection:
             yield connection

@@ -9,8 +9,9 @@ from tradmem.errors import LogBusy, LogError, TradmemError
 PASSING = (errors.DeadlockDetected, errors.SerializationFailure)
 # The connection is gone, or the server is going or coming up: it may have done it.
 LOST = (psycopg.OperationalError, psycopg.InterfaceError)
-# The only answers of a server that end its connection: it stops, has crashed, or is starting.
-_ENDING = ("57P01", "57P02", "57P03", "57P05")
+# The answers of a server that end its connection: it stops, has crashed, or is starting; or a
+# session was idle for longer than the server allows, between transactions or within one.
+_ENDING = ("57P01", "57P02", "57P03", "57P05", "25P03")
 _HOPELESS = (
     "password authentication failed",
     "no password supplied",
@@ -21,6 +22,9 @@ _HOPELESS = (
     "not permitted to log in",
 )
 
+# Nobody gives the code of what refuses a connection that is only being made.
+_NONE_LEFT = ("too many clients", "too many connections", "remaining connection slots")
+
 _TRIED = ("connection to server", "Error: connection to server", "connection failed")
 
 Kinds = tuple[type[psycopg.Error], ...]
@@ -29,11 +33,6 @@ _WORDS: tuple[tuple[Kinds, type[LogError], str], ...] = (
     ((errors.LockNotAvailable,), LogBusy, "{shown} is busy: {said}; try again later"),
     (PASSING, LogBusy, "{shown} is busy: {said}; try again later"),
     (
-        (errors.TooManyConnections,),
-        LogBusy,
-        "{shown} has no connection left; raise its max_connections, or share connections",
-    ),
-    (
         (errors.DiskFull,),
         LogError,
         "cannot write {shown}: the server's disk is full; free some space, then try again",
@@ -41,7 +40,7 @@ _WORDS: tuple[tuple[Kinds, type[LogError], str], ...] = (
     (
         (errors.ReadOnlySqlTransaction,),
         LogError,
-        "cannot write {shown}: the server is read-only; name the primary in the URL",
+        "cannot write {shown}: {said}; name the primary in the URL, or a role that may write",
     ),
     (
         (errors.UndefinedTable, errors.UndefinedColumn, errors.InvalidSchemaName),
@@ -63,11 +62,9 @@ _WORDS: tuple[tuple[Kinds, type[LogError], str], ...] = (
 
 def is_lost(error: psycopg.Error) -> bool:
     """Whether an error says that the connection is gone, and a new one may do."""
-    if not isinstance(error, LOST):
-        return False
     if error.sqlstate:
         return error.sqlstate in _ENDING or error.sqlstate.startswith("08")
-    return not any(words in str(error) for words in _HOPELESS)
+    return isinstance(error, LOST) and not any(words in str(error) for words in _HOPELESS)
 
 
 def refusal(error: psycopg.Error, shown: str) -> TradmemError:
@@ -81,6 +78,10 @@ def refusal(error: psycopg.Error, shown: str) -> TradmemError:
     for kinds, make, words in _WORDS:
         if isinstance(error, kinds):
             return make(words.format(shown=shown, said=said))
+    if isinstance(error, LOST) and any(words in said for words in _NONE_LEFT):
+        return LogBusy(
+            f"{shown} has no connection left: {said}; raise the limit, or share connections"
+        )
     if isinstance(error, LOST) and (not error.sqlstate or is_lost(error)):
         return LogError(f"cannot reach {shown}: {said}; see that the server runs and the URL fits")
     return LogError(f"cannot use {shown}: {said}")
