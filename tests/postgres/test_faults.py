@@ -201,6 +201,22 @@ def test_a_resolver_whose_connection_ends_before_it_has_the_lock_asks_again(jour
         pass
 
 
+def test_a_resolver_keeps_its_turn_where_the_server_ends_idle_sessions(journal):
+    def alike():
+        return PostgresJournal(journal._place.url, schema=journal._place.schema)
+
+    with owner(journal) as other:
+        other.execute("ALTER ROLE CURRENT_USER SET idle_session_timeout = '100ms'")
+    try:
+        with alike() as first, alike() as second, first.resolving():
+            time.sleep(0.4)
+            with pytest.raises(LogBusy, match="being resolved"), second.resolving():
+                pass
+    finally:
+        with owner(journal) as other:
+            other.execute("ALTER ROLE CURRENT_USER RESET idle_session_timeout")
+
+
 def test_a_deadlock_is_tried_again(journal):
     entries = [journal.append(decision(ticker=ticker))[0] for ticker in "ABCDEFGH"]
     faults = []

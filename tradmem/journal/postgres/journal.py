@@ -354,8 +354,13 @@ class PostgresJournal:
     def _locked(self, _: Conn) -> Conn | None:
         """A connection that holds the resolvers' lock while it is open; None if it is taken."""
         lock = "SELECT pg_try_advisory_lock(hashtext('tradmem'), hashtext(%s))"
+        stay = (  # however long nothing is asked over it; not every server has the setting
+            "SELECT set_config(name, '0', false) FROM pg_settings "
+            "WHERE name = 'idle_session_timeout'"
+        )
         with ExitStack() as unless_kept:
             connection = unless_kept.enter_context(closing(self._server.connect()))
+            connection.execute(stay)
             if connection.execute(lock, (self._place.schema,)).fetchone() != (True,):
                 return None
             unless_kept.pop_all()
