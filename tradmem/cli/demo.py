@@ -96,6 +96,8 @@ def _setting(result: "DemoResult") -> str:
 
 
 def _numbers(result: "DemoResult", room: int) -> Iterator[str]:
+    from tradmem.demo.run import KEPT
+
     archive = ", ".join(str(path) for path in result.archives)
     facts = [
         (result.decided, "decisions recorded as pending, each in the log before it counted"),
@@ -103,7 +105,7 @@ def _numbers(result: "DemoResult", room: int) -> Iterator[str]:
         (result.pending, "still pending, for want of later closes"),
         (result.told, "decisions were told earlier lessons"),
         (result.stepped, "ratings went one step towards Hold, after a poor record"),
-        (result.archived, f"resolved entries moved on to {archive}"),
+        (result.archived, f"resolved entries moved on to {archive}; the newest {KEPT} stay"),
     ]
     for number, fact in facts:
         first, *rest = paragraphs(fact, room, " " * 7)

@@ -28,7 +28,7 @@ DEMO_LOG = "logs/demo.md"
 YEAR = 2022  # the last one in the data, not the best one
 AGENT = "momentum"
 TITLE = "# Demo: a simulated year of decisions. `tradmem demo` writes this file anew each time."
-_KEPT = 150  # resolved entries in the log; few, so that the demo shows an archive too
+KEPT = 150  # resolved entries in the log; few, so that the demo shows an archive too
 BUDGET = 4000  # characters of a recall; few, so that the demo can show one
 Progress = Callable[[int, int, date], None]
 
@@ -204,7 +204,7 @@ def start_log(path: Path) -> MarkdownJournal:
         UsageError: something else stands there, or in the archive beside it.
         LogError: it cannot be written.
     """
-    journal = MarkdownJournal(path, max_resolved=_KEPT)
+    journal = MarkdownJournal(path, max_resolved=KEPT)
     real = Path(os.path.realpath(path))
     old = [file for file in (real, *journal.archives()) if file.exists()]
     for file in old:
