@@ -3,6 +3,8 @@
 import os
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import psycopg
 import pytest
@@ -352,24 +354,22 @@ def test_a_role_without_rights_is_told_who_can_give_them(journal):
     drop_role(journal, "nobody_yet")
 
 
+def upgraded_at_once(connect, schema):
+    """What four upgrades that start together have applied, over connections of their own."""
+    done = []
+
+    def bring_up(_):
+        with connect() as connection:
+            done.extend(upgrade(connection, schema, partitions=2))
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(bring_up, range(4)))  # which raises what one of them raised
+    return done
+
+
 def test_upgrades_that_start_at_once_apply_each_migration_once(postgres):
-    schema = f"together_{os.getpid()}"
-    done, faults = [], []
-
-    def bring_up():
-        try:
-            with psycopg.connect(postgres.url, autocommit=True) as connection:
-                done.extend(upgrade(connection, schema, partitions=2))
-        except Exception as error:  # noqa: BLE001 - a thread tells no other way
-            faults.append(error)
-
-    threads = [threading.Thread(target=bring_up) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert faults == []
-    assert done == MIGRATIONS
+    connect = partial(psycopg.connect, postgres.url, autocommit=True)
+    assert upgraded_at_once(connect, f"together_{os.getpid()}") == MIGRATIONS
 
 
 def test_an_upgrade_that_fails_half_way_leaves_nothing(postgres):
@@ -515,22 +515,7 @@ def test_upgrades_of_any_role_take_turns(isolation, postgres):
         connection.execute(f"ALTER ROLE patient SET default_transaction_isolation = '{isolation}'")
     place = where(postgres.url.replace("//postgres:", "//patient:", 1))
     schema = f"turns_{isolation.replace(' ', '_')}_{os.getpid()}"
-    done, faults = [], []
-
-    def bring_up():
-        try:
-            with connected(place) as connection:
-                done.extend(upgrade(connection, schema, partitions=2))
-        except Exception as error:  # noqa: BLE001 - a thread tells no other way
-            faults.append(error)
-
-    threads = [threading.Thread(target=bring_up) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert faults == []
-    assert done == MIGRATIONS
+    assert upgraded_at_once(partial(connected, place), schema) == MIGRATIONS
     with psycopg.connect(postgres.url, autocommit=True) as connection:
         connection.execute("DROP OWNED BY patient CASCADE")
         connection.execute("DROP ROLE patient")

@@ -142,7 +142,7 @@ class RamJournal:
         else:
             self._unfinished.pop(number, None)
         if before and entry.outcome is before.outcome and entry.outcomes == before.outcomes:
-            return
+            return  # it teaches since when it did
         known_at, was = last_taught(entry), last_taught(before) if before else None
         if known_at and entry.known_at is None:
             self._taken_back.add(number)

@@ -23,7 +23,7 @@ else:
 HEAD_SECONDS = 10.0  # in which a connection says what it wants
 BODY_SECONDS = 30.0  # in which the rest of a request is there
 _REFUSALS = (401, 403, 405, 408, 413, 421)
-_SCHEME = "bearer "
+_SCHEME = "bearer"
 _CLOSE = {"Connection": "close"}  # what may be left of the request is not waited for
 
 
@@ -70,8 +70,8 @@ class Gate:
             return None
         given = Headers(scope=scope).getlist("authorization")
         # Of several, a proxy before it may have looked at another one than whoever answers would.
-        scheme, token = (given[0][: len(_SCHEME)], given[0][len(_SCHEME) :]) if given else ("", "")
-        if len(given) == 1 and scheme.lower() == _SCHEME and self._knows(token):
+        scheme, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
+        if scheme.lower() == _SCHEME and self._knows(token):
             return None
         headers = {"WWW-Authenticate": "Bearer", **_CLOSE}
         return Response("the token is missing or not known", 401, headers)

@@ -360,9 +360,9 @@ class PostgresJournal:
         )
         with ExitStack() as unless_kept:
             connection = unless_kept.enter_context(closing(self._server.connect()))
-            connection.execute(stay)
             if connection.execute(lock, (self._place.schema,)).fetchone() != (True,):
                 return None
+            connection.execute(stay)
             unless_kept.pop_all()
             return connection
 
